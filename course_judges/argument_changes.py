@@ -1,5 +1,5 @@
-"""The other arguments that a right answer is called with: one more, the first row for all rows, two
-of them exchanged.
+"""The other arguments that a right answer is called with: one of them larger by 1, or its first row
+for all rows, or two of them exchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """Another argument: a name for class reports, what it is in words, and how it is made."""
+    """Another argument: a name for class reports, words that can follow "your answer would be right
+    with", and how it is made.
+    """
 
     name: str
     words: str
@@ -45,7 +47,7 @@ def changes(seen: Arguments) -> Iterator[Change]:
                 )
             yield Change(
                 f"as-if-{one}-were-{other}".replace("_", "-"),
-                f"`{other}` in the place of `{one}`",
+                f"`{other}` instead of `{one}`",
                 functools.partial(_replaced, one, other),
             )
 
@@ -72,20 +74,20 @@ _Ways = tuple[tuple[str, str, Callable[[Any], Any]], ...]
 
 _OF_BOOL: _Ways = (("negated", "{} negated", lambda v: not v),)
 _OF_INT: _Ways = (
-    ("one-more", "{} + 1", lambda v: v + 1),
-    ("one-less", "{} − 1", lambda v: v - 1),
+    ("one-more", "{0} + 1 instead of {0}", lambda v: v + 1),
+    ("one-less", "{0} − 1 instead of {0}", lambda v: v - 1),
     ("0", "{} = 0", lambda _: 0),
     ("1", "{} = 1", lambda _: 1),
-    ("double", "2 · {}", lambda v: 2 * v),
+    ("double", "2 · {0} instead of {0}", lambda v: 2 * v),
     ("half", "half of {}", lambda v: v // 2),
 )
 _OF_FLOAT: _Ways = (
-    ("inverse", "1 / {}", lambda v: 1 / v),
-    ("negative", "−{}", lambda v: -v),
+    ("inverse", "1 / {0} instead of {0}", lambda v: 1 / v),
+    ("negative", "−{0} instead of {0}", lambda v: -v),
     ("square", "the square of {}", lambda v: v * v),
-    ("root", "the root of {}", lambda v: v**0.5),
-    ("1-minus", "1 − {}", lambda v: 1 - v),
-    ("double", "2 · {}", lambda v: 2 * v),
+    ("root", "the square root of {}", lambda v: v**0.5),
+    ("1-minus", "1 − {0} instead of {0}", lambda v: 1 - v),
+    ("double", "2 · {0} instead of {0}", lambda v: 2 * v),
     ("half", "half of {}", lambda v: v / 2),
     ("0", "{} = 0", lambda _: 0.0),
     ("1", "{} = 1", lambda _: 1.0),
@@ -95,37 +97,33 @@ _OF_LIST: _Ways = (
     ("sorted", "{} sorted", sorted),
     ("without-the-first", "{} without its first item", lambda v: v[1:]),
     ("without-the-last", "{} without its last item", lambda v: v[:-1]),
-    ("first-for-all", "the first item of {} in the place of all", lambda v: v[:1] * len(v)),
-    ("last-for-all", "the last item of {} in the place of all", lambda v: v[-1:] * len(v)),
-    ("largest-for-all", "the largest item of {} in the place of all", lambda v: [max(v)] * len(v)),
-    (
-        "smallest-for-all",
-        "the smallest item of {} in the place of all",
-        lambda v: [min(v)] * len(v),
-    ),
-    ("one-more", "every item of {} + 1", lambda v: [item + 1 for item in v]),
-    ("one-less", "every item of {} − 1", lambda v: [item - 1 for item in v]),
+    ("first-for-all", "every item of {} replaced by the first", lambda v: v[:1] * len(v)),
+    ("last-for-all", "every item of {} replaced by the last", lambda v: v[-1:] * len(v)),
+    ("largest-for-all", "every item of {} replaced by the largest", lambda v: [max(v)] * len(v)),
+    ("smallest-for-all", "every item of {} replaced by the smallest", lambda v: [min(v)] * len(v)),
+    ("one-more", "1 added to every item of {}", lambda v: [item + 1 for item in v]),
+    ("one-less", "1 subtracted from every item of {}", lambda v: [item - 1 for item in v]),
 )
 _OF_TENSOR: _Ways = (
-    ("first-for-all", "the first item of {} in the place of all", lambda v: v[:1].expand_as(v)),
-    ("last-for-all", "the last item of {} in the place of all", lambda v: v[-1:].expand_as(v)),
+    ("first-for-all", "every item of {} replaced by the first", lambda v: v[:1].expand_as(v)),
+    ("last-for-all", "every item of {} replaced by the last", lambda v: v[-1:].expand_as(v)),
 )
 _OF_WHOLE_NUMBERS: _Ways = (
-    ("one-more", "{} + 1", lambda v: v + 1),
-    ("one-less", "{} − 1", lambda v: v - 1),
-    ("largest-for-all", "the largest item of {} in the place of all", lambda v: v * 0 + v.max()),
-    ("smallest-for-all", "the smallest item of {} in the place of all", lambda v: v * 0 + v.min()),
+    ("one-more", "{0} + 1 instead of {0}", lambda v: v + 1),
+    ("one-less", "{0} − 1 instead of {0}", lambda v: v - 1),
+    ("largest-for-all", "every item of {} replaced by the largest", lambda v: v * 0 + v.max()),
+    ("smallest-for-all", "every item of {} replaced by the smallest", lambda v: v * 0 + v.min()),
     ("without-the-first", "{} without its first item", lambda v: v[1:]),
     ("without-the-last", "{} without its last item", lambda v: v[:-1]),
 )
 _OF_FLOATS: _Ways = (
     ("zero", "{} full of zeros", torch.zeros_like),
     ("one", "{} full of ones", torch.ones_like),
-    ("negative", "−{}", lambda v: -v),
+    ("negative", "−{0} instead of {0}", lambda v: -v),
     ("square", "the square of {}", lambda v: v * v),
     (
         "mean-for-all",
-        "the mean of {} over axis 0 in the place of all",
+        "every item of {} replaced by their mean over axis 0",
         lambda v: v.mean(0, keepdim=True).expand_as(v),
     ),
 )

@@ -15,8 +15,8 @@ from course_tasks import catalogue as asked
 from course_tasks.probing import own_randomness, run
 from course_tasks.verdict import Verdict
 
-# Every task of the course returns within a second or two, so after this long a person should know
-# how to stop it.
+# Nearly every task of the course returns within a second or two, so after this long a person should
+# know how to stop it.
 PATIENCE_SECONDS = 10.0
 
 
@@ -37,14 +37,16 @@ def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
     with own_randomness():
         verdict = judge(task, known, probe, inputs, outcome.answers)
     return replace(
-        verdict, notes=verdict.notes + tuple(f"Python warned: {w}" for w in outcome.warnings)
+        verdict,
+        notes=verdict.notes
+        + tuple(f"While your answer ran, Python said: {w}" for w in outcome.warnings),
     )
 
 
 def _say_how_to_stop() -> None:
     print(
         f"Your answer has been running for {PATIENCE_SECONDS:.0f} s. "
-        "If it should have returned by now, stop it: the ■ button above "
-        "(or Kernel → Interrupt; Ctrl-C in a terminal), then look for a loop that never ends.",
+        "If it should have returned by now, stop it with the ■ button above (or with "
+        "Kernel → Interrupt, or Ctrl-C in a terminal) and look for a loop that never ends.",
         flush=True,
     )

@@ -12,8 +12,8 @@ from course_tasks import catalogue
 from course_tasks.errors import UnknownTaskError
 from course_tasks.probing import Inputs, both
 
-# Sizes are drawn from a few: two draws of the same sizes would hide what goes wrong at others.
-# Where the same are wanted, more draws than there are sizes to choose from.
+# There are few sizes to draw from, and two draws of the same sizes would hide what goes wrong with
+# others. Where the same sizes are wanted, it takes more tries than there are sizes to choose from.
 _TRIES = 8
 _TRIES_FOR_THE_SAME = 1000
 
@@ -42,19 +42,23 @@ def _in_module(module: str, name: str) -> Task:
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):
             raise
-        raise UnknownTaskError(f"nothing judges {name}: there is no module {module}") from error
+        raise UnknownTaskError(
+            f"{name} has no judge, because there is no module {module}"
+        ) from error
     known: Task = found.TASK
     return known.with_mistakes(vars(found))
 
 
 def look_again() -> None:
-    """Forget which judges there are: a chapter's folders are others now."""
+    """Forget which judges there are, because a chapter's folders have changed."""
     _in_module.cache_clear()
 
 
 def inputs(name: str, rng: np.random.Generator) -> Inputs:
-    """Fresh inputs of a task, with what only its judge may see: two draws of other sizes, as far as
-    the task's sizes differ at all, or of the same, or one, where the probe says why.
+    """Fresh inputs of a task, with what only its judge may see.
+
+    There are two draws of different sizes, if the task's sizes differ at all. Where the probe gives
+    a reason, there are two of the same sizes, or only one.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Whether draws can have come from a distribution, by a bound of Chernoff.
 
-The last functions ask it of an answer that wrote with `course_tasks.stand_ins.Dice`: case "chance"
-has the many `tokens`, and what one seed drew twice, `first` and `repeated`.
+The last functions ask this of an answer that wrote with `course_tasks.stand_ins.Dice`. Its case
+"chance" has the many `tokens`, and `first` and `repeated`, which are drawn with the same seed.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def _percent(share: float) -> str:
 
 
 def worst_share(drawn: Array, probability: Array) -> str:
-    """The symbol whose share is the least plausible, beside its probability."""
+    """A sentence on the symbol whose share is the least plausible, with its probability."""
     count = np.bincount(np.clip(drawn, 0, len(probability) - 1), minlength=len(probability))
     v = int(np.argmax(_surprise(count, len(drawn), probability)))
     return (
-        f"In {len(drawn)} draws symbol {v} came up {_percent(count[v] / len(drawn))} of the time;"
-        f" its probability is {_percent(probability[v])}."
+        f"Symbol {v} came up in {_percent(count[v] / len(drawn))} of {len(drawn)} draws, but its "
+        f"probability is {_percent(probability[v])}."
     )
 
 
@@ -72,14 +72,14 @@ def dice_right(evidence: Evidence) -> bool:
 
 
 def dice_share(evidence: Evidence) -> str:
-    """The symbol that the dice show too often or too seldom, at the first place where one is."""
+    """A sentence on the first place where a symbol was drawn too often or too rarely."""
     tokens, wanted = evidence.yours("chance.tokens"), softmax(evidence.inputs["dice"])
     off = (drawn for drawn in tokens.T[1:] if not follows(drawn, wanted))
     return worst_share(next(off, tokens[:, 1]), wanted)
 
 
 def repeats(evidence: Evidence) -> bool:
-    """True if two generators with one seed gave the same text."""
+    """True if two generators with the same seed gave the same text."""
     return evidence.comparable("chance.first") and np.array_equal(
         evidence.yours("chance.first"), evidence.yours("chance.repeated")
     )

@@ -1,8 +1,8 @@
-"""How an array differs from the right one where no mistake of the task explains it: what is true of
-the two, in words.
+"""How an array differs from the right one where no mistake of the task explains it.
 
-Each function gets both and returns a name with two sentences, or None where it is not so. Only what
-holds in every draw of a check is said, so a coincidence would have to happen twice.
+Each function gets both arrays and returns a name with two sentences, or None if its relation does
+not hold. Only what holds in every draw of a check is said, so a coincidence would have to happen
+twice.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from course_judges.equality import close, same_value
 from course_judges.wording import listed, number, rows_apart
 from course_tasks.answers import Array
 
-# Rows of so many numbers are quoted whole.
+# Rows of at most so many numbers are quoted whole.
 _SHORT = 8
 
 
 def compared(mine: Array, right: Array) -> Difference | None:
-    """The first comparison that says something of two arrays which differ."""
+    """The first relation that holds between two different arrays."""
     asked = _OF_ONE_SHAPE if mine.shape == right.shape else _OF_TWO_SHAPES
     for comparison in asked:
         found = comparison(mine, right)
@@ -32,7 +32,7 @@ def compared(mine: Array, right: Array) -> Difference | None:
 
 
 def of_numbers(mine: Array, right: Array) -> Difference | None:
-    """The first comparison of two lists of numbers in which the order means nothing."""
+    """The first relation that holds between two lists of numbers whose order means nothing."""
     for comparison in (_all_alike, _sign, _ratio, _offset, _transformed):
         found = comparison(mine, right)
         if found is not None:
@@ -48,7 +48,7 @@ def _sign(mine: Array, right: Array) -> Difference | None:
     ):
         return None
     return Difference(
-        "sign", "Your numbers are the right ones with the other sign.", largest(mine, right)
+        "sign", "Your numbers are the right ones with the opposite sign.", largest(mine, right)
     )
 
 
@@ -65,7 +65,7 @@ def _ratio(mine: Array, right: Array) -> Difference | None:
         return None
     return Difference(
         "constant-ratio",
-        "Every number of yours is the right one times the same factor.",
+        "Each of your numbers is the right one times the same factor.",
         f"The factor is {number(ratio, 4)} here. {largest(mine, right)}",
     )
 
@@ -76,23 +76,24 @@ def _offset(mine: Array, right: Array) -> Difference | None:
     offset = float(np.median(mine.astype(float) - right.astype(float)))
     if not np.isfinite(offset) or not same_value(mine, right.astype(float) + offset):
         return None
-    more = "more" if offset > 0 else "less"
+    side = "large" if offset > 0 else "small"
     return Difference(
         "constant-difference",
-        "Every number of yours differs from the right one by the same amount.",
-        f"Yours are {number(abs(offset), 4)} {more}. {largest(mine, right)}",
+        "All your numbers are off by the same amount.",
+        f"They are too {side} by {number(abs(offset), 4)}. {largest(mine, right)}",
     )
 
 
-_TRANSFORMS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("the absolute value of", np.abs),
-    ("the square of", np.square),
-    ("the square root of", np.sqrt),
-    ("the logarithm of", np.log),
-    ("minus the logarithm of", lambda right: -np.log(right)),
-    ("e to the power of", np.exp),
-    ("1 minus", lambda right: 1 - right),
-    ("1 divided by", lambda right: 1 / right),
+# What may have been done to every number: in words, and the function.
+TRANSFORMS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the absolute value of the right one", np.abs),
+    ("the square of the right one", np.square),
+    ("the square root of the right one", np.sqrt),
+    ("the logarithm of the right one", np.log),
+    ("minus the logarithm of the right one", lambda right: -np.log(right)),
+    ("e to the power of the right one", np.exp),
+    ("1 minus the right one", lambda right: 1 - right),
+    ("1 divided by the right one", lambda right: 1 / right),
 )
 
 
@@ -100,25 +101,23 @@ def _transformed(mine: Array, right: Array) -> Difference | None:
     if not varied(right) or not np.isfinite(right).all():
         return None
     with np.errstate(all="ignore"):
-        for said, transform in _TRANSFORMS:
+        for said, transform in TRANSFORMS:
             if same_value(mine, transform(right.astype(float))):
                 return Difference(
-                    "transformed",
-                    f"Every number of yours is {said} the right one.",
-                    largest(mine, right),
+                    "transformed", f"Each of your numbers is {said}.", largest(mine, right)
                 )
     return None
 
 
 def _all_alike(mine: Array, right: Array) -> Difference | None:
-    """The same number everywhere, or the same row, where the right ones differ."""
+    """The same number everywhere, or the same row, although the right ones differ."""
     if right.size < FEW or not varied(right) or not np.isfinite(mine).all():
         return None
     if same_value(mine, np.full_like(mine, mine.flat[0])):
         return Difference(
             "all-alike",
-            "Every number of yours is the same.",
-            f"It is {number(float(mine.flat[0]))}; the right ones lie between "
+            "All your numbers are the same.",
+            f"Each is {number(float(mine.flat[0]))}, but the right ones lie between "
             f"{number(float(np.nanmin(right)))} and {number(float(np.nanmax(right)))}.",
         )
     for axis, said in ((-2, "rows"), (0, "samples")):
@@ -151,8 +150,8 @@ def _shifted(mine: Array, right: Array) -> Difference | None:
                 place = (0, 1) if ahead else (1, 0)
                 return Difference(
                     "off-by-one-position",
-                    f"Your values stand one position {side}.",
-                    f"What you have at position {place[0]} belongs to position {place[1]}, and so "
+                    f"Your values are one position {side}.",
+                    f"What you have at position {place[0]} belongs at position {place[1]}, and so "
                     f"on {where}".rstrip()
                     + ".",
                 )
@@ -165,8 +164,8 @@ def _reversed(mine: Array, right: Array) -> Difference | None:
             where = f" along axis {axis}" if right.ndim > 1 else ""
             return Difference(
                 "reversed",
-                f"Your values stand in reverse order{where}.",
-                "What you have first comes last.",
+                f"Your values are in reverse order{where}.",
+                "What you have first belongs last.",
             )
     return None
 
@@ -178,7 +177,7 @@ def _another_order(mine: Array, right: Array) -> Difference | None:
         return None
     return Difference(
         "another-order",
-        "You have the right numbers at other places.",
+        "You have the right numbers, but in the wrong places.",
         largest(mine, right),
     )
 
@@ -193,30 +192,30 @@ def _some_samples(mine: Array, right: Array) -> Difference | None:
     rows = "row" if right.ndim == 2 else "part"
     of = "" if right.ndim == 2 else f" along axis 0 of shape {right.shape}"
     right_ones, others = np.flatnonzero(good), np.flatnonzero(~good)
-    effect = f"Right: {listed(right_ones)}; not: {listed(others)}. "
+    effect = f"Right: {listed(right_ones)}. Wrong: {listed(others)}. "
     if right.ndim == 2 and right.shape[1] <= _SHORT:
         yours, wanted = rows_apart(mine[first], right[first])
-        effect += f"Row {first} of yours is {yours}, expected {wanted}."
+        effect += f"Your row {first} is {yours} instead of {wanted}."
     else:
         effect += largest(mine[first], right[first], f"In {rows} {first}, the largest difference")
     return Difference(
         "some-samples" if right.ndim > 2 else "some-rows",
-        f"Some {rows}s of your answer{of} are right, others are not.",
+        f"Some {rows}s of your answer{of} are right, but others aren't.",
         f"{effect} {of_the_wrong(mine[~good], right[~good])}".strip(),
     )
 
 
 def of_the_wrong(mine: Array, right: Array) -> str:
-    """What is true of the wrong parts alone, as a sentence; empty if nothing is known of them."""
+    """A sentence on a relation that holds for the wrong parts alone; empty if none is known."""
     for comparison in (_sign, _ratio, _offset, _transformed, _all_alike, _shifted, _reversed):
         found = comparison(mine, right)
         if found is not None:
-            return f"Of what is wrong: {found.what[:1].lower()}{found.what[1:]}"
+            return f"Where they are wrong, {found.what[:1].lower()}{found.what[1:]}"
     return ""
 
 
 def _same_positions(mine: Array, right: Array) -> Difference | None:
-    """Only at the first or the last position of an axis behind the first."""
+    """Wrong only at the first or the last position of some axis."""
     differs = ~close(mine, right)
     for axis in range(right.ndim - 1, -1, -1):
         if right.shape[axis] < FEW:

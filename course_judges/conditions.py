@@ -1,8 +1,8 @@
-"""What the arguments have in common where an answer is wrong: rows with a large `k`, places where
-`real` is False.
+"""What the arguments have in common where an answer is wrong: a large `k` in these rows, or `real`
+that is False at these places.
 
-Said of an answer that is right at some places only, where one argument tells those places apart
-from the wrong ones in every draw.
+This is said of an answer that is right only at some places, if one argument tells those places from
+the wrong ones in every draw.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from course_judges.evidence import Evidence
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
 
-# Of fewer entries any number may part the wrong ones from the right ones by chance.
+# Among fewer entries, any number may separate the wrong ones from the right ones by chance.
 _FEW = 4
-# So many different values are quoted.
+# At most so many different values are quoted.
 _QUOTED = 6
 
 
 class Condition(NamedTuple):
-    """What is so where an answer is wrong, and nowhere else.
+    """What is true where an answer is wrong, and nowhere else.
 
     Attributes
     ----------
     kind : str
-        The argument and how it parts the places; the same in other draws.
+        The argument and how it separates the places; the same in other draws.
     sentence : str
         With numbers of this draw.
     """
@@ -75,7 +75,7 @@ def _of_an_argument(name: str, given: Array, wrong: Array) -> Iterator[Condition
 
 
 def _parted(name: str, given: Array, wrong: Array) -> Iterator[Condition]:
-    """How one argument parts the wrong places from the right ones, if it does."""
+    """How one argument separates the wrong places from the right ones, if it does."""
     if given.dtype.kind == "b":
         for value in (True, False):
             if np.array_equal(wrong, given == value):
@@ -94,13 +94,14 @@ def _parted(name: str, given: Array, wrong: Array) -> Iterator[Condition]:
     for side, apart in (("above", bad.min() > good.max()), ("below", bad.max() < good.min())):
         if apart:
             said = (
-                f"Where it is wrong `{name}` is {_values(bad)}, where it is right {_values(good)}."
+                f"Where it is wrong, `{name}` is {_values(bad)}, and where it is right, "
+                f"`{name}` is {_values(good)}."
             )
             yield Condition(f"{name} is {side}", said)
 
 
 def _values(held: Array) -> str:
-    """A few numbers one after the other, more of them by their ends: "4, 7" or "0 to 12"."""
+    """A few numbers as a list, as in "4, 7", and more of them as a range, as in "0 to 12"."""
     values = np.unique(held)
     if len(values) <= _QUOTED:
         return listed(values) if held.dtype.kind in "iu" else ", ".join(map(number, values))

@@ -1,10 +1,10 @@
-"""What a wrong answer would be right for: other arguments than those that it was called with.
+"""With which other arguments a wrong answer would be right.
 
-Whoever uses a number that is one too large, takes the first row for all rows or mixes up two
-arguments computes the right thing of something else. So the right answer is called again, each time
-with one argument changed, and where it then returns exactly what the student's answer returned, in
-every case of every draw that went wrong, that is said. Of several results some may be right: then
-it is enough that the others are explained.
+A student who uses a number that is too large by 1, takes the first row for all rows or mixes up two
+arguments computes the right thing from the wrong arguments. So the right answer is called again,
+each time with one argument changed. If it then returns exactly what the student's answer returned,
+in every case of every draw that went wrong, the student is told. If some of several results are
+right, it is enough that the others are explained.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from course_judges.argument_changes import Arguments, Change, changes
 from course_judges.differences import largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import Evidence, same_case
-from course_judges.wording import results_by_name
+from course_judges.wording import first_upper, results_by_name
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
 
-# Changes that somebody makes in some rows only; a negative number or a square would be far-fetched.
+# Changes that a student may make in some rows only; a negative number or a square is unlikely.
 _PLAUSIBLE = ("-one-more", "-one-less", "-for-all", "-transposed", "-exchanged")
 
 
@@ -60,9 +60,9 @@ class OtherArguments:
         self._others = self._try_others()
 
     def explain_all(self) -> Finding | None:
-        """The first change of an argument for which the student's answer would be right.
+        """The first change of an argument with which the student's answer would be right.
 
-        None as well where the right answer takes too long to be called again and again.
+        It is None, too, if the right answer takes too long to be called again and again.
         """
         wrong = _results_wrong_somewhere(self._failing)
         first, case = self._failing[0], self._case
@@ -78,7 +78,7 @@ class OtherArguments:
         return None
 
     def explain_where_wrong(self) -> Finding | None:
-        """The first change of an argument for which all that is wrong in the student's answer
+        """The first change of an argument with which all that is wrong in the student's answer
         would be right, and the rest of it would not: where `k` is large, it is right for k − 1.
         """
         first, case = self._failing[0], self._case
@@ -97,8 +97,8 @@ class OtherArguments:
             ):
                 return Finding(
                     change.name,
-                    f"Where your answer is wrong, it is what is right for {change.words}.",
-                    f"That is so for {partial.share_wrong(first, (case,))}.",
+                    f"Where your answer is wrong, it would be right with {change.words}.",
+                    f"This is the case for {partial.share_wrong(first, (case,))}.",
                     self._section,
                 )
         return None
@@ -137,7 +137,7 @@ def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
 
 
 def _whole_numbers_wrong(evidence: Evidence, case: str, wrong: frozenset[str]) -> bool:
-    """True if whole numbers are wrong beside right results: they may be right for many other
+    """True if whole numbers are wrong beside right results, since they may be right for many other
     arguments.
     """
     results = {n: v for n, v in evidence.expected.values.items() if n.split(".")[0] == case}
@@ -148,12 +148,12 @@ def _whole_numbers_wrong(evidence: Evidence, case: str, wrong: frozenset[str]) -
 
 
 def _results_wrong_somewhere(failing: Sequence[Evidence]) -> frozenset[str]:
-    """The names of the results that are wrong in some draw, without those of their cases."""
+    """The results that are wrong in some draw, by their names without those of their cases."""
     return frozenset(name.partition(".")[2] for draw in failing for name in draw.wrong_values)
 
 
 def _trivial(evidence: Evidence, case: str) -> bool:
-    """True if one number was returned everywhere, or an input: they may be right for much."""
+    """True if one number was returned everywhere, or an input, which many arguments may explain."""
     mine = [
         value
         for name, value in evidence.answers.values.items()
@@ -169,7 +169,7 @@ def _trivial(evidence: Evidence, case: str) -> bool:
     )
 
 
-def _finding(change: Change, case: str, evidence: Evidence, section: Section) -> Finding:
+def _finding(change: Change, case: str, evidence: Evidence, section: Section) -> Finding | None:
     difference = ""
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
@@ -178,19 +178,19 @@ def _finding(change: Change, case: str, evidence: Evidence, section: Section) ->
         if isinstance(mine, str) or isinstance(right, str) or mine.shape != right.shape:
             continue
         if right.dtype.kind in "fiu" and not close(mine, right).all():
+            if not right.ndim:
+                return None  # the task's own words say more about a single number
             difference = largest(mine, right)
             break
-    effect = (
-        f"A right answer that is called like that returns exactly what yours does. {difference}"
-    )
-    what = "You return"
+    effect = f"Called like that, a right answer returns exactly what yours does. {difference}"
+    subject = "Your answer"
     right_ones, wrong_ones = evidence.results(case)
     if right_ones and wrong_ones:
-        what = f"In {results_by_name(wrong_ones)} you return"
+        subject = first_upper(results_by_name(wrong_ones))
         effect = f"The rest is right. {difference}"
     return Finding(
         change.name,
-        f"{what} what is right for {change.words}.",
+        f"{subject} would be right with {change.words}.",
         f"{effect.strip()} {evidence.called_with(case)}".strip(),
         section,
     )

@@ -1,4 +1,4 @@
-"""What is said of a wrong answer that no mistake of its task explains: what is true of its data."""
+"""What is said of a wrong answer that no named mistake explains: something true of its data."""
 
 from __future__ import annotations
 
@@ -12,20 +12,27 @@ from course_judges import comparisons, kinds, places, relations, texts
 from course_judges.differences import Comparison, Difference, largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import ODD_DATA, Evidence
-from course_judges.wording import index, number, numbers_apart, results_by_name, sentence
+from course_judges.wording import (
+    first_upper,
+    index,
+    number,
+    numbers_apart,
+    results_by_name,
+    sentence,
+)
 from course_tasks.verdict import Finding, Section
 
-# A relation between fewer single numbers is hardly one.
+# A relation between fewer single numbers may be a coincidence.
 _FEW_NUMBERS = 3
 
 # What may be behind an answer that goes wrong where a dimension is 1.
 _OF_ONES = (
-    "`squeeze()` drops every dimension of 1, and a dimension of 1 is stretched to any other "
-    "without an error."
+    "`squeeze()` removes every dimension of length 1, and broadcasting stretches such a dimension "
+    "to any other length without an error."
 )
 
-# PyTorch's words where a tensor that was kept for the way back was changed in place. Whatever is to
-# be trained went forward by then, so an answer that says so may stop nowhere in its own code.
+# PyTorch's words if a tensor that the backward pass needs was changed in place. By then the forward
+# pass has ended, so the error may come from no line of the student's own code.
 WRITTEN_OVER = "needed for gradient computation has been modified by an inplace operation"
 
 Asks: TypeAlias = Callable[[Evidence], Finding | None]
@@ -38,7 +45,7 @@ def describe(
     failing: Sequence[Evidence],
     right: Evidence | None,
 ) -> Finding:
-    """What is true of the data, when no known mistake fits.
+    """What is true of the data, if no known mistake fits.
 
     Parameters
     ----------
@@ -47,7 +54,7 @@ def describe(
     properties : sequence of callable (Evidence) -> Finding or None
         Of the task, asked in this order.
     examples : sequence of callable (Evidence) -> Finding or None
-        Of the task, asked when nothing general can be said.
+        Of the task, asked if nothing general can be said.
     failing : sequence of Evidence
         The draws in which the answer is wrong; one at least.
     right : Evidence, optional
@@ -68,21 +75,21 @@ def describe(
         lambda e: _numbers_together(e, comparisons.of_numbers, section),
         lambda e: kinds.shape(e, section),
         *examples,
-        # Where no example is worked out, what is true of one of several results.
+        # If no example is worked out, what is true of one of several results.
         lambda e: _compared(e, section, only_one=True),
         lambda e: _related(e, section, only_one=True),
         lambda e: _numbers_together(e, relations.of_numbers, section),
         lambda e: _numbers_together(e, places.of_questions, section, kind="b"),
     ]
     if kinds.has_another_shape(first):
-        # Numbers of another shape are compared by what differs in the shape before all else.
+        # If the shape is wrong, what differs in the shape comes before everything else.
         asked = [lambda e: _compared(e, section), lambda e: kinds.shape(e, section), *asked]
     found = _first_of_all(asked, failing) or _difference(first, section)
     return found if right is None else _only_some(found, first, right)
 
 
 def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
-    """The first error, if it is one of the way back: the way forward came to its end."""
+    """The first error, if it is one of the backward pass, so that the forward pass has ended."""
     case, raised = next(
         (one for one in evidence.answers.errors.items() if one[0] not in evidence.expected.errors),
         ("", None),
@@ -93,19 +100,19 @@ def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
     said = raised.message.partition("Hint:")[0]
     return Finding(
         "error",
-        "Your answer went forward to its end; going backward it stopped with "
+        "Your forward pass ran to its end, but the backward pass stopped with "
         f"{raised.kind}{where}.",
-        f"{_first_upper(sentence(said))} `a += b`, `a[…] = b`, `mul_` and their like write over "
-        "numbers that a gradient is made of; `a = a + b` makes a new tensor. "
+        f"{first_upper(sentence(said))} In-place operations such as `a += b`, `a[…] = b` and "
+        "`mul_` overwrite numbers that the gradient needs, but `a = a + b` makes a new tensor. "
         f"{evidence.called_with(case)}".strip(),
         section,
     )
 
 
 def _first_of_all(asked: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:
-    """The first that says the same of every draw; else the first that says anything of the first.
+    """The first finding that holds in every draw, or else the first that holds in the first draw.
 
-    What is said of one draw alone may be a coincidence, but it is true of that draw.
+    What holds in one draw alone may be a coincidence, but it is true of that draw.
     """
     heard: Finding | None = None
     for ask in asked:
@@ -126,14 +133,14 @@ def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
 
 
 def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
-    """The same of an answer that is right in another draw: which sizes make the difference."""
+    """The same finding, with how this draw differs from another, in which the answer is right."""
     sizes = wrong.sizes("iuf"), right.sizes("iuf")
-    where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
+    where = f" It is right with {sizes[1]}, but wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
-        where = " With other numbers of the same dimensions it is right."
+        where = " It is right for other inputs of the same dimensions."
     if where and right.wrong_values:
-        # Judged by how often something happens: what was not seen there may still be wrong.
-        where = f" With {sizes[1]} it did not show."
+        # If a task judges how often something happens, it may be wrong there as well.
+        where = f" With {sizes[1]}, the mistake didn't show."
     ones = _dimensions_of_one(wrong, right)
     if ones and (found.name in ("difference", "error") or kinds.has_another_shape(wrong)):
         ones = f"{ones} {_OF_ONES}"
@@ -142,7 +149,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     if ones:
         return Finding(
             "dimension-of-one",
-            "Your answer goes wrong where a dimension is 1.",
+            "Your answer goes wrong when a dimension has length 1.",
             f"{found.effect}{ones}",
             found.section,
         )
@@ -155,8 +162,8 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
 
 
 def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
-    """A sentence on what has a dimension of 1 where an answer is wrong, and none where it is right;
-    empty if nothing has.
+    """A sentence on the arguments that have a dimension of 1, but only in the draw in which the
+    answer is wrong; empty if there are none.
     """
     if right.wrong_values:
         return ""
@@ -165,10 +172,7 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
         mine, theirs = (_arguments(draw.called_with(case)) for draw in (wrong, right))
         ones = [one for one in mine if _has_a_one(one, mine[one]) and one in theirs]
         if ones and not any(_has_a_one(one, held) for one, held in theirs.items()):
-            bad, good = (
-                " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
-            )
-            return f" It is right with {good}, and wrong with {bad}."
+            return f" {_right_and_wrong(ones, theirs, mine)}"
     return ""
 
 
@@ -188,19 +192,19 @@ def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
             at = f" at index {index(place)}" if place else ""
             held = float(mine[place])
             why = (
-                "A division by zero, 0 · ∞, or a softmax over a row that is all −inf makes NaN; "
-                "every later sum keeps it."
+                "NaN usually comes from 0 / 0, from 0 · ∞, or from a softmax over a row that is "
+                "all −inf, and every later sum keeps it."
                 if np.isnan(held)
-                else "An infinity comes from a division by zero, the logarithm of zero, or a fill "
-                "that was never taken away."
+                else "An infinity usually comes from a division by zero, from the logarithm of "
+                "zero, from an overflow, or from a fill of ±inf that stayed in place."
             )
-            return Finding("not-finite", f"Your answer holds {number(held)}{at}.", why, section)
+            return Finding("not-finite", f"Your answer contains {number(held)}{at}.", why, section)
         return None  # what is wrong first is described first
     return None
 
 
 def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
-    """Two results of one case that changed places."""
+    """Two results of one case that are exchanged."""
     right = evidence.expected.values
     for one in right:
         for other in right:
@@ -210,21 +214,18 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
             if mine[0] is None or mine[1] is None or same_value(right[one], right[other]):
                 continue
             if same_value(mine[0], right[other]) and same_value(mine[1], right[one]):
-                names = [name.partition(".")[2] for name in (one, other)]
-                said = " and ".join(
-                    f"`{n}`" if not n.isdigit() else f"result {int(n) + 1}" for n in names
-                )
+                said = results_by_name(name.partition(".")[2] for name in (one, other))
                 return Finding(
                     "exchanged",
-                    "Two of your results changed places.",
-                    f"They are {said}: each has what belongs to the other.",
+                    "You exchanged two of your results.",
+                    f"{first_upper(said)} each hold what belongs in the other.",
                     section,
                 )
     return None
 
 
 def _text(evidence: Evidence, section: Section) -> Finding | None:
-    """How a text differs, where it is the first thing that does and more can be said than that."""
+    """How a text differs, if it is the first wrong value and there is more to say than that."""
     for name in evidence.wrong_values:
         mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
         if mine is None:
@@ -238,9 +239,9 @@ def _text(evidence: Evidence, section: Section) -> Finding | None:
 
 
 def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
-    """How the first array that differs does; where others differ in another way, that is said.
+    """How the first wrong array differs, and whether others differ in another way.
 
-    With `only_one`, how the first does of which something can be said.
+    With `only_one`, arrays of which nothing can be said are passed over.
     """
     first: tuple[str, Difference] | None = None
     otherwise = False
@@ -267,7 +268,7 @@ def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -
 
 
 def _of_which(evidence: Evidence, name: str, *, otherwise: bool, alike: bool = False) -> str:
-    """Of which result something is said, where a function returns several.
+    """Which of several results a finding is about.
 
     Parameters
     ----------
@@ -275,29 +276,28 @@ def _of_which(evidence: Evidence, name: str, *, otherwise: bool, alike: bool = F
     name : str
         Of the value that was compared.
     otherwise : bool
-        Whether it does not hold of another wrong value.
+        Whether the finding does not hold for another wrong value.
     alike : bool
-        Whether it holds of every other wrong value.
+        Whether it holds for every other wrong value.
     """
     right, wrong = evidence.results(name.split(".")[0])
     words = []
     if wrong and (right or not alike):
         this = [one for one in wrong if name.endswith(f".{one}")]
-        said = [f"That is said of {results_by_name(wrong if alike else this)}"]
+        words.append(f"This is about {results_by_name(wrong if alike else this)}.")
         if right:
-            said.append(f"{results_by_name(right)} {'is' if len(right) == 1 else 'are'} right")
+            words.append(f"{first_upper(_are(right))} right.")
         if otherwise and len(wrong) > 1:
-            said.append("another result is wrong, too")
-        words.append("; ".join(said) + ".")
+            words.append("Another result is wrong, too.")
     if otherwise and len(wrong) < 2:
-        words.append("In another call your answer is wrong, too.")
+        words.append("Your answer is wrong in another call, too.")
     return " ".join(words)
 
 
 def _related(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
     """How the first wrong array comes from the right one, or from what was given.
 
-    With `only_one`, how the first does of which that can be said.
+    With `only_one`, arrays of which nothing can be said are passed over.
     """
     without = False
     for name in evidence.wrong_values:
@@ -322,7 +322,7 @@ def _numbers_together(
     section: Section,
     kind: str = "f",
 ) -> Finding | None:
-    """A relation between all single numbers that were returned, one a case or several."""
+    """A relation between all single numbers that were returned, one or several in each case."""
     mine, right = [], []
     for name, wanted in evidence.expected.values.items():
         given = evidence.answers.values.get(name)
@@ -334,11 +334,11 @@ def _numbers_together(
     if len(right) < _FEW_NUMBERS or not np.isfinite(mine).all() or not np.isfinite(right).all():
         return None
     if close(np.array(mine, dtype=float), np.array(right, dtype=float)).all():
-        return None  # what is wrong is no number of this kind
+        return None  # what is wrong is not a number of this kind
     found = compare(np.array(mine), np.array(right))
     if found is None:
         return None
-    effect = f"That holds for {len(right)} numbers." if kind == "f" else found.effect
+    effect = f"This holds for all {len(right)} of them." if kind == "f" else found.effect
     return Finding(found.name, found.what, effect, section)
 
 
@@ -355,27 +355,24 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         wrong = int((~close(mine, right)).sum())
         if right.ndim == 0:
             yours, wanted = numbers_apart(float(mine), float(right))
-            effect = f"Yours is {yours}, expected {wanted}."
+            effect = f"You have {yours} instead of {wanted}."
         else:
             effect = f"{wrong} of {right.size} numbers differ. {largest(mine, right)}"
         right_ones, wrong_ones = evidence.results(name.split(".")[0])
         if right_ones and wrong_ones:
-            verb = "is" if len(wrong_ones) == 1 else "are"
             return Finding(
                 "some-results",
-                f"Of what you return, {results_by_name(wrong_ones)} {verb} wrong.",
-                f"{_first_upper(results_by_name(right_ones))} "
-                f"{'is' if len(right_ones) == 1 else 'are'} right. "
-                f"In {results_by_name(wrong_ones[:1])}: "
+                f"{first_upper(_are(wrong_ones))} wrong, but {_are(right_ones)} right.",
+                f"In {results_by_name(wrong_ones[:1])}, "
                 f"{effect[:1].lower()}{effect[1:]} {with_what}".strip(),
                 section,
             )
         beside = _where_right(evidence, name)
         return Finding(
             "some-calls" if beside else "difference",
-            "Your answer is right in one call and wrong in another."
+            "Your answer is right in one call, but wrong in another."
             if beside
-            else "The values differ from the right ones.",
+            else "Your values differ from the right ones.",
             f"{beside} {effect} {with_what}".strip(),
             section,
         )
@@ -386,19 +383,19 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         expected = evidence.expected.errors[missing]
         return Finding(
             "no-error",
-            f"Your answer accepts what it should refuse with a {expected.kind}.",
-            f"A right answer says: {sentence(expected.message)} "
+            f"Your answer should raise {expected.kind} in one of the calls, but it didn't.",
+            f"The message of a right answer is: {sentence(expected.message)} "
             f"{evidence.called_with(missing)}".strip(),
             section,
         )
     return kinds.of_number(evidence, section) or Finding(
-        "difference", "Your answer does not do what the task asks.", "", section
+        "difference", "Your answer doesn't do what the task asks.", "", section
     )
 
 
 def _where_right(evidence: Evidence, wrong: str) -> str:
-    """With which other arguments the answer is right; empty where it never is, or where shapes and
-    single numbers do not tell the two calls apart.
+    """A sentence on other arguments with which the answer is right; empty if it never is, or if
+    shapes and single numbers don't tell the two calls apart.
     """
     case = wrong.split(".")[0]
     off = {name.split(".")[0] for name in evidence.wrong_values} | set(evidence.answers.errors)
@@ -410,18 +407,22 @@ def _where_right(evidence: Evidence, wrong: str) -> str:
             continue
         apart = [one for one in mine if mine[one] != theirs[one]]
         if apart and len(apart) < len(mine):
-            right, bad = (
-                " and ".join(f"{one} {held[one]}" for one in apart) for held in (theirs, mine)
-            )
-            return f"It is right with {right}, and wrong with {bad}."
+            return _right_and_wrong(apart, theirs, mine)
     return ""
+
+
+def _right_and_wrong(names: Sequence[str], theirs: dict[str, str], mine: dict[str, str]) -> str:
+    """A sentence on the arguments of a call that is right, and of one that is wrong."""
+    right, wrong = (" and ".join(f"{one} {held[one]}" for one in names) for held in (theirs, mine))
+    return f"It is right with {right}, but wrong with {wrong}."
+
+
+def _are(results: Sequence[str]) -> str:
+    """ "`keys` is" or "`keys` and `values` are"."""
+    return f"{results_by_name(results)} {'is' if len(results) == 1 else 'are'}"
 
 
 def _arguments(called: str) -> dict[str, str]:
     """ "It was called with x of shape (2, 3), k = 4." as {"x": "of shape (2, 3)", "k": "= 4"}."""
     found = re.findall(r"(\w+) (of shape \([^)]*\)|= [^,]+?)(?=, \w+ (?:of|=)|\.$)", called)
     return dict(found)
-
-
-def _first_upper(text: str) -> str:
-    return text[:1].upper() + text[1:]

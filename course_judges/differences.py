@@ -16,7 +16,7 @@ FEW = 3
 
 
 class Difference(NamedTuple):
-    """What was seen: its name, the sentence of it, and the numbers."""
+    """What was seen: its name, a headline, and an explanation with numbers."""
 
     name: str
     what: str
@@ -27,18 +27,31 @@ Comparison: TypeAlias = Callable[[Array, Array], Difference | None]
 
 
 def varied(right: Array) -> bool:
-    """True if an array has numbers enough that no simple relation holds by chance."""
+    """True if an array has so many different numbers that no simple relation holds by chance."""
     return len(np.unique(np.round(right.astype(float), 6))) >= FEW
 
 
 def largest(mine: Array, right: Array, begin: str = "The largest difference") -> str:
-    """Where two arrays of one shape part most, with both numbers, so that they differ as shown."""
+    """A sentence on where two arrays differ most, with as many digits as it takes to see it."""
     if mine.shape != right.shape:
-        return f"Yours has shape {mine.shape}, the right one {right.shape}."
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(mine.astype(float) - right.astype(float))
-    gap[close(mine, right)] = 0
-    place = np.unravel_index(int(np.argmax(np.nan_to_num(gap, nan=np.inf))), gap.shape)
-    at = f" is at {index(tuple(int(i) for i in place))}" if gap.ndim else " is"
+        return shapes_apart(mine, right)
+    place = farthest_index(mine, right)
     one, other = numbers_apart(float(mine[place]), float(right[place]))
-    return f"{begin}{at}: yours {one}, expected {other}."
+    if not place:
+        return f"You have {one} instead of {other}."
+    return f"{begin} is at {index(place)}, where you have {one} instead of {other}."
+
+
+def farthest_index(mine: Array, right: Array) -> tuple[int, ...]:
+    """Where two arrays of one shape differ most; NaN is farther off than any number."""
+    with np.errstate(invalid="ignore"):
+        gap = np.nan_to_num(np.abs(mine.astype(float) - right.astype(float)), nan=np.inf)
+    gap = np.where(close(mine, right), 0, gap)
+    return tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+
+
+def shapes_apart(mine: Array, right: Array) -> str:
+    """A sentence on two different shapes; empty where they are the same."""
+    if mine.shape == right.shape:
+        return ""
+    return f"Your answer has shape {mine.shape} instead of {right.shape}."

@@ -9,7 +9,7 @@ from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE, Array, 
 
 def close(one: Array, other: Array) -> Array:
     """Elementwise, whether two arrays of one shape hold the same numbers."""
-    # What `np.isclose` says, at half of its time: a check compares hundreds of small arrays.
+    # The same as `np.isclose` in half the time, because a check compares hundreds of small arrays.
     x, y = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # ∞ − ∞
         near = np.abs(x - y) <= ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * np.abs(y)

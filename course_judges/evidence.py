@@ -1,5 +1,5 @@
-"""What a judge knows of one answer: the inputs, what is right of them, and what the answer made of
-them. All of it is plain data.
+"""What a judge knows of one answer: the inputs, the right results, and those of the answer. All of
+it is plain data.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from course_judges.variants import Variants
 from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import Inputs, Run
 
-# What asking for a number raises when a student's data is missing, empty or of another shape.
+# What may be raised if a judge looks for a number in data that is missing, empty or misshapen.
 ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
 
-# What a probe calls the arguments as they are after the call, where a part is about them.
+# What a probe calls the arguments as they are after the call, if a part is about them.
 GIVEN = "given"
 
-# Judges do arithmetic with a student's array and their own, which NumPy stretches to each other's
-# shapes: (100000, 1) with (100,) would make ten million numbers of what came as some kilobytes.
-# Arrays of this few elements stay small beside anything that judges hold.
+# Judges do arithmetic with a student's array and their own, which NumPy broadcasts to each other's
+# shapes: (100000, 1) with (100,) would turn some kilobytes into ten million numbers. Arrays of at
+# most so many elements stay small with anything that judges hold.
 _FEW_ELEMENTS = 1024
-# An array may be this large, when stretched with the right one, or a few times as large as that.
+# Together with the right one, an array may be this large, or a few times as large as the right one.
 _MOST_ELEMENTS_TOGETHER = 100_000
 _TIMES_THE_RIGHT_ONE = 4
 
@@ -41,17 +41,17 @@ class Evidence:
     inputs : mapping of str to ndarray
         What the answer was run on, and what its probe kept back for the judge.
     reference : callable (watched=False) -> Run
-        Makes what is right of them; called when that is first asked for, since a reference may
-        train for seconds and some judges need none. Watched, it is known with what it was called
-        and what it changed, which only words about a wrong answer need.
+        Computes the right results when they are first needed, since a reference may train for
+        seconds and some judges don't need one. If it is watched, its arguments and the changes to
+        them are known, too, which only words about a wrong answer need.
     answers : Answers
-        What the student's answer made of them.
+        The results of the student's answer.
     again : Answers, optional
-        What it made of the same inputs at the other of two times.
+        Its results for the same inputs at another time.
     after_others : bool
-        Whether these inputs were asked before, with others between.
+        Whether it was given these inputs before, and others in between.
     variants : Variants
-        What wrong answers of our own made of them.
+        The results of our own wrong answers.
     """
 
     inputs: Inputs
@@ -63,7 +63,7 @@ class Evidence:
 
     @cached_property
     def expected(self) -> Answers:
-        """What the reference makes of the inputs."""
+        """The results of the reference."""
         return self.reference().answers
 
     @cached_property
@@ -72,7 +72,7 @@ class Evidence:
 
     @cached_property
     def wrong_values(self) -> tuple[str, ...]:
-        """The names of what is right and is not so in the answer, or is not there at all."""
+        """The names of the values that are wrong or missing in the answer."""
         mine = self.answers.values
         return tuple(
             name
@@ -81,23 +81,24 @@ class Evidence:
         )
 
     def called_with(self, value: str) -> str:
-        """A sentence on the call that returned this value: "It was called with x of shape (2, 3).";
-        on the whole-number inputs where the answer is a class, and empty where there are none.
+        """A sentence on the call that returned this value: "It was called with x of shape (2, 3)."
+
+        If the answer is a class, it names the whole-number inputs; it is empty if there are none.
         """
         called = self._watched.called.get(value.split(".")[0], "") or self.sizes()
         return f"It was called with {called}." if called else ""
 
     def arguments(self, value: str) -> dict[str, Array]:
-        """The arrays that the function was given where it returned this value; none where it was
-        called more than once.
+        """The arrays that the function was given when it returned this value; none if it was called
+        more than once.
         """
         given = self._watched.arguments.get(value.split(".")[0], {})
         arrays = {name: np.asarray(one) for name, one in given.items() if hasattr(one, "__array__")}
         return {name: one for name, one in arrays.items() if one.ndim}
 
     def results(self, case: str) -> tuple[list[str], list[str]]:
-        """The names of what the function returned in a case: what is right, and what is not; none
-        where it returns one thing only, or the probe looks at something else than all of it.
+        """The names of what the function returned in a case, right ones and wrong ones; none if it
+        returns only one thing, or if the probe looks at something else than all of it.
         """
         held: tuple[list[str], list[str]] = [], []
         for name in self.expected.values:
@@ -105,7 +106,7 @@ class Evidence:
             if of == case and result and result.split(".")[0] != GIVEN:
                 held[name in self.wrong_values].append(result)
         if len({name.split(".")[0] for name in (*held[0], *held[1])}) == 1:
-            # The probe's name of one dict or tuple, whose entries are what was returned.
+            # This is the probe's name for one dict or tuple, whose entries were returned.
             held = _bare(held[0]), _bare(held[1])
         named = {name.split(".")[0] for name in (*held[0], *held[1])}
         returned = self._watched.results.get(case, 0)
@@ -123,9 +124,7 @@ class Evidence:
 
     @property
     def changed(self) -> Mapping[str, str]:
-        """Cases in which the answer changed what it was given and the reference did not, and which
-        arguments.
-        """
+        """The arguments that the answer changed and the reference did not, by their case."""
         changed = self.answers.changed
         if not changed:
             return {}
@@ -133,7 +132,7 @@ class Evidence:
         return {case: names for case, names in changed.items() if case not in allowed}
 
     def number(self, name: str) -> int:
-        """An input that is one whole number, such as a size."""
+        """An input that is one whole number, such as T."""
         return int(self.inputs[name])
 
     def yours(self, name: str) -> Array:
@@ -205,12 +204,12 @@ def _bare(names: list[str]) -> list[str]:
 
 
 def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many elements two shapes have at most when NumPy stretches them to each other."""
+    """How many elements two shapes have at most if NumPy broadcasts them to each other."""
     return math.prod(max(a, b) for a, b in zip_longest(reversed(one), reversed(other), fillvalue=1))
 
 
 def same_case(a: Answers, b: Answers, case: str) -> bool:
-    """True if a case ended alike: the same values, or the same kind of error."""
+    """True if a case ended in the same way: with the same values, or the same kind of error."""
     if case in a.errors or case in b.errors:
         left, right = a.errors.get(case), b.errors.get(case)
         return left is not None and right is not None and _same_error(left, right)

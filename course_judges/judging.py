@@ -1,13 +1,13 @@
 """How an answer is judged: against a right answer, against named wrong ones, and by what is true of
 its data.
 
-This half of a task knows the answers, so it never stands beside student code. Everything it reads
-is plain data. A task's judge imports from here what it is written with: `Task`, `Part` and
-`mistake` from `course_judges.rubric`, and `Evidence` from `course_judges.evidence`.
+This half of a task knows the answers, so it never runs beside student code. Everything it reads is
+plain data. A task's judge imports from here what it is written with: `Task`, `Part` and `mistake`
+from `course_judges.rubric`, and `Evidence` from `course_judges.evidence`.
 
-Points are decided here. What is said of a wrong answer is sought in this order: a named mistake
-(`recognition`), what is true of its data (`describing`), other arguments for which it would be
-right (`counterfactuals`), and what its wrong places have in common (`locating`).
+Points are decided here. For a wrong answer, words are looked for in this order: a named mistake
+(`recognition`), something that is true of its data (`describing`), other arguments with which it
+would be right (`counterfactuals`), and what its wrong places have in common (`locating`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from course_judges.evidence import GIVEN, Evidence, same_case
 from course_judges.locating import locate
 from course_judges.recognition import recognize
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
+from course_judges.wording import results_by_name
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, Run, passes, run
 from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
@@ -56,15 +57,15 @@ T = TypeVar("T")
 
 
 class RightAnswerError(RuntimeError):
-    """The right answer stops on inputs of its own task, so nobody's answer can be compared with it.
+    """The right answer stops on inputs of its own task, so no answer can be compared with it.
 
-    It is no fault of what was handed in: whoever stops in the same way is not right.
+    What was handed in is not at fault, and an answer that stops in the same way is not right.
     """
 
 
 class Judge:
-    """Judges answers to one task that were given on the same inputs. What is right of these, and
-    what the named mistakes make of them, is found once, however many students are judged.
+    """Judges answers to one task that were given on the same inputs. The right results and those of
+    the named mistakes are computed once, however many students are judged.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class Judge:
     probe : Probe
         Of the same task; runs the reference and the mistakes, never the student's code.
     inputs : mapping of str to ndarray
-        The very inputs on which the answers were given, with what the probe keeps back.
+        The same inputs as those of the answers, with what the probe keeps back.
     """
 
     def __init__(self, name: str, task: Task, probe: Probe, inputs: Inputs):
@@ -88,7 +89,7 @@ class Judge:
     def verdict(self, answers: Answers) -> Verdict:
         """What a student's answers earn, and what is said of them.
 
-        No evidence means no points. Global random states may be others afterwards.
+        No evidence means no points. Global random states may change.
         """
         name, task, probe = self._name, self._task, self._probe
         if not answers.attempted:
@@ -110,8 +111,8 @@ class Judge:
         return Verdict(name, task.title, state, parts, (_cut(finding),))
 
     def earns_everything(self, answers: Answers) -> bool:
-        """True if `verdict` would give these answers every point; it takes less, as no words are
-        sought.
+        """True if `verdict` would give these answers every point; it is faster, since it looks for
+        no words.
         """
         if not answers.attempted:
             return False
@@ -139,7 +140,7 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
 
 
 def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Evidence], bool]:
-    """True of an answer that equals one of several ways to make the same mistake."""
+    """A condition: the answer equals one of several ways to make the same mistake."""
 
     def fits(evidence: Evidence) -> bool:
         outcomes = (
@@ -153,7 +154,7 @@ def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Ev
 
 
 def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = False) -> Run:
-    """What is right of some inputs, without what no answer is compared in.
+    """The right results for some inputs, without the values in which answers are not compared.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = Fa
     for case, raised in made.answers.errors.items():
         raise RightAnswerError(
             f"the right answer to {task.title!r} stops in the case {case!r} with {raised.kind}: "
-            f"{raised.message}. Mend it, or the inputs that the task draws."
+            f"{raised.message}. Fix it, or the inputs that the task draws."
         )
     right = {
         name: value
@@ -186,9 +187,9 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = Fa
 
 
 def _reference(task: Task, probe: Probe, drawn: Inputs) -> Callable[..., Run]:
-    """Makes what is right of one draw, once."""
+    """Computes the right results of one draw, once."""
     known = cache(bound(reference_of, task, probe, drawn))
-    # What takes long runs once, and so that words can be found if they are needed.
+    # A reference that takes long runs only once, and is watched in case words are needed.
     return _always(bound(known, watched=True)) if probe.one_draw else known
 
 
@@ -225,10 +226,10 @@ def _results(parts: tuple[Part, ...], earned: Sequence[bool]) -> tuple[PartResul
 
 
 def _without_the_cheapest(parts: tuple[PartResult, ...]) -> tuple[PartResult, ...]:
-    """All parts but the one with the fewest points: what was computed is right, after all."""
+    """All parts but the one with the fewest points, since what was computed is right after all."""
     least = min(parts, key=lambda part: part.points)
     return tuple(
-        replace(part, earned=False, because="not counted, since what is given is changed")
+        replace(part, earned=False, because="not counted, since an argument is changed")
         if part is least
         else part
         for part in parts
@@ -237,19 +238,19 @@ def _without_the_cheapest(parts: tuple[PartResult, ...]) -> tuple[PartResult, ..
 
 def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
     case, names = next(iter(evidence.changed.items()))
-    what = ", ".join(f"`{name}`" for name in names.split(", ")) if names else "the tensor"
+    what = f"{results_by_name(names.split(', '))}, which" if names else "a tensor that"
     return Finding(
         "changes-its-input",
-        f"What you return is right, but your answer changes {what}, which it was given.",
-        "Whoever calls it still needs the old values: work on a copy (`clone()`), or use what "
-        "returns something new, such as `masked_fill` for `masked_fill_`, `a = a + b` for "
-        f"`a += b`, and `sorted(a)` for `a.sort()`. {evidence.called_with(case)}".strip(),
+        f"What you return is right, but your answer changes {what} it was given.",
+        "The caller still needs the old values, so work on a copy (`clone()`), or use operations "
+        "that return something new: `masked_fill` instead of `masked_fill_`, `a = a + b` instead "
+        f"of `a += b`, or `sorted(a)` instead of `a.sort()`. {evidence.called_with(case)}".strip(),
         section,
     )
 
 
 def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -> Finding:
-    """What to say of a wrong answer: a mistake by name, or what is true of its data."""
+    """What to say of a wrong answer: the name of a mistake, or something true of its data."""
     failing = [draw for draw, good in zip(draws, right, strict=True) if not good]
     if all(draw.after_others for draw in failing):
         return _another_time(task.section)
@@ -260,7 +261,7 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     explained = cache(others.explain_all)
 
     def as_if(_: Evidence) -> Finding | None:
-        return explained()  # which looks at all draws at once
+        return explained()  # It looks at all draws at once.
 
     return (
         recognize(task, probe, failing, good)
@@ -277,7 +278,7 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
 
 
 def _written_into_what_is_given(task: Task, failing: Sequence[Evidence]) -> Finding | None:
-    """What was returned is right, and what a task shows of its arguments afterwards is not."""
+    """What was returned is right, but the arguments that the task looks at afterwards are not."""
     wrong = [name for draw in failing for name in draw.wrong_values]
     if not failing[0].changed or not all(GIVEN in name.split(".")[1:] for name in wrong):
         return None
@@ -287,33 +288,33 @@ def _written_into_what_is_given(task: Task, failing: Sequence[Evidence]) -> Find
 def _another_time(section: Section) -> Finding:
     return Finding(
         "keeps-state",
-        "Your answer is right at first, and wrong when it is asked the same again.",
-        "In between it was called with other inputs. Does it keep something from call to call: "
-        "a list as a default argument, a name outside the function, an attribute of the class? "
-        "Or does it draw by a chance of its own?",
+        "Your answer is right at first, but wrong when it is called with the same inputs again.",
+        "In between, it was called with other inputs. Does it keep something from one call to the "
+        "next, in a default argument, a global variable or an attribute of the class? Or does it "
+        "draw random numbers of its own?",
         section,
     )
 
 
 def _not_repeatable(task: Task, probe: Probe, draws: list[Evidence]) -> Finding | None:
-    """Other values for the same inputs, where the right answer has the same ones."""
+    """Other values for the same inputs, although the right answer gives the same ones."""
     first = draws[0]
     if first.again is None or first.repeatable:
         return None
-    once_more = reference_of(task, probe, first.inputs).answers
-    if not all(same_value(once_more.values[n], v) for n, v in first.expected.values.items()):
+    second = reference_of(task, probe, first.inputs).answers
+    if not all(same_value(second.values[n], v) for n, v in first.expected.values.items()):
         return None
     return Finding(
         "not-repeatable",
         "Your answer gives different results for the same inputs.",
-        "It was asked twice, with other inputs in between. Does it keep something from call to "
-        "call, or draw by a chance of its own?",
+        "It was called with them twice, and with other inputs in between. Does it keep something "
+        "from one call to the next, or draw random numbers of its own?",
         task.section,
     )
 
 
 def _cut(finding: Finding) -> Finding:
-    """The same at a length that a page can show: a sentence may quote what the student returned."""
+    """The same, cut to a length that fits a page, since it may quote what a student returned."""
     most = MOST_CHARACTERS_OF_A_FINDING
     what, effect = (
         text if len(text) <= most else f"{text[:most]}…" for text in (finding.what, finding.effect)
@@ -332,7 +333,7 @@ def interrupted(name: str, task: Task, seconds: float) -> Verdict:
     finding = Finding(
         "interrupted",
         f"You stopped your answer after {seconds:.0f} s, before it returned.",
-        "A right answer to this task returns at once. "
+        "A right answer to this task returns within seconds. "
         "Is there a loop whose condition never becomes false?",
         task.section,
     )

@@ -1,57 +1,62 @@
-"""Of what kind the returned thing is: an error, no value, a text or numbers, of which shape."""
+"""What kind of thing an answer returned: an error, no value, a text, or numbers of some shape."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
 from course_judges.evidence import Evidence
-from course_judges.wording import sentence
+from course_judges.wording import first_upper, results_by_name, sentence
 from course_tasks.answers import Answers, Raised, Value
 from course_tasks.verdict import Finding, Section
 
-# How the kinds of arrays are called.
+# What the kinds of arrays are called.
 _KINDS = {"f": "decimal numbers", "i": "whole numbers", "u": "whole numbers", "b": "True and False"}
 
 
 def error(evidence: Evidence, section: Section) -> Finding | None:
-    """An exception where a right answer has none, or a return value that is no value at all."""
+    """An exception that a right answer doesn't raise, or something returned that is no value."""
     for case, raised in evidence.answers.errors.items():
         if case in evidence.expected.errors:
-            continue  # the reference raises here, too; its kind is the part's business
+            continue  # the reference raises here, too, and a part compares the kind of error
         where = f" at `{raised.line}`" if raised.line else ""
         if raised.not_attempted:
             return Finding(
                 "partly-attempted",
-                f"A part of the scaffold still raises NotImplementedError{where}.",
+                f"Part of the scaffold still raises NotImplementedError{where}.",
                 "",
                 section,
             )
         with_what = evidence.called_with(case)
         if raised.kind == "ReturnedTypeError":
             return _returned(raised, with_what, section)
+        # Without a line of the student's own, the check may have stumbled over what was returned.
+        stopped = "Your answer" if where else "The check of your answer"
         return Finding(
             "error",
-            f"Your answer stopped with {raised.kind}{where}.",
-            f"{sentence(raised.message)} {with_what}".strip(),
+            f"{stopped} stopped with {raised.kind}{where}.",
+            f"{_message(raised)} {with_what}".strip(),
             section,
         )
     return None
 
 
+def _message(raised: Raised) -> str:
+    if not raised.message.strip():
+        return "It came without a message."
+    return f"The error says: {sentence(raised.message)}"
+
+
 def _returned(raised: Raised, with_what: str, section: Section) -> Finding:
-    """What came back is nothing that can be compared; nothing stopped."""
+    """Nothing was raised, but what came back can't be compared."""
     what, _, wanted = raised.message.partition("; ")
-    wanted = f"{wanted[:1].upper()}{wanted[1:]}"
-    return Finding(
-        "type",
-        f"Your answer {what}.",
-        " ".join(filter(None, (sentence(wanted), with_what))),
-        section,
-    )
+    effect = f"{first_upper(sentence(wanted)) if wanted else ''} {with_what}"
+    return Finding("type", f"Your answer {what}.", effect.strip(), section)
 
 
 def kind(evidence: Evidence, section: Section) -> Finding | None:
-    """Of what kind the returned thing is: one array, several, a text."""
+    """Whether the right kind of thing was returned: one array, several, or a text."""
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
         case = name.split(".")[0]
@@ -60,15 +65,15 @@ def kind(evidence: Evidence, section: Section) -> Finding | None:
                 continue
             return Finding(
                 "type",
-                f"Your answer returns {_kinds(evidence.answers, case)}; "
-                f"expected {_kinds(evidence.expected, case)}.",
+                f"Your answer returns {_kinds(evidence.answers, case)} instead of "
+                f"{_kinds(evidence.expected, case)}.",
                 "",
                 section,
             )
         if isinstance(right, str) != isinstance(mine, str):
             return Finding(
                 "type",
-                f"Your answer returns {_described(mine)}; expected {_described(right)}.",
+                f"Your answer returns {_described(mine)} instead of {_described(right)}.",
                 "",
                 section,
             )
@@ -84,27 +89,23 @@ def _kinds(answers: Answers, case: str) -> str:
         return "an empty tuple, list or dict"
     names = [name.removeprefix(f"{case}.") for name in parts]
     if all(name.isdigit() for name in names):
-        return f"{len(parts)} {'values' if len(parts) > 1 else 'value in a tuple or list'}"
+        return f"{len(parts)} values" if len(parts) > 1 else "a tuple or list of one value"
     return f"{len(parts)} values ({', '.join(f'`{name}`' for name in names[:6])[:120]})"
 
 
 def _described(value: Value) -> str:
     if isinstance(value, str):
         return "a text"
-    return "one number" if not value.shape else f"numbers of shape {value.shape}"
+    return "one number" if not value.shape else f"an array of shape {value.shape}"
 
 
 def has_another_shape(evidence: Evidence) -> bool:
     """True if one of the arrays has another shape than the right one."""
-    return any(
-        isinstance(right, np.ndarray) and mine is not None and np.shape(mine) != right.shape
-        for right, mine in _pairs(evidence)
-    )
-
-
-def _pairs(evidence: Evidence) -> list[tuple[Value, Value | None]]:
     values = evidence.answers.values
-    return [(right, values.get(name)) for name, right in evidence.expected.values.items()]
+    return any(
+        isinstance(right, np.ndarray) and name in values and np.shape(values[name]) != right.shape
+        for name, right in evidence.expected.values.items()
+    )
 
 
 def shape(evidence: Evidence, section: Section) -> Finding | None:
@@ -112,11 +113,12 @@ def shape(evidence: Evidence, section: Section) -> Finding | None:
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.array(name)
         if isinstance(right, np.ndarray) and mine is not None and mine.shape != right.shape:
-            has = f"has shape {mine.shape}" if mine.shape else "is one number"
-            wanted = f"shape {right.shape}" if right.shape else "one number"
+            said = f"is {_described(mine)} instead of {_described(right)}"
+            if mine.shape and right.shape:
+                said = f"has shape {mine.shape} instead of {right.shape}"
             return Finding(
                 "shape",
-                f"Your answer {has}; expected {wanted}.",
+                f"{_whose(evidence, name)} {said}.",
                 f"{_one_axis(mine.shape, right.shape)} {evidence.called_with(name)}".strip(),
                 section,
             )
@@ -124,28 +126,33 @@ def shape(evidence: Evidence, section: Section) -> Finding | None:
 
 
 def of_number(evidence: Evidence, section: Section) -> Finding | None:
-    """The first array that holds decimals in place of whole numbers, or truths, or the like."""
+    """The first array that holds another kind of number, such as decimals for whole numbers."""
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.array(name)
         if not isinstance(right, np.ndarray) or mine is None:
             continue
         held, wanted = (_KINDS.get(one.dtype.kind, "") for one in (mine, right))
         if held and wanted and held != wanted:
-            result = name.partition(".")[2]
-            what = f"`{result}`" if result and not result.isdigit() else "What you return"
             return Finding(
                 "kind-of-number",
-                f"{what} holds {held}; asked for are {wanted}.",
+                f"{_whose(evidence, name)} holds {held} instead of {wanted}.",
                 f"The numbers themselves may be right. {evidence.called_with(name)}".strip(),
                 section,
             )
     return None
 
 
+def _whose(evidence: Evidence, value: str) -> str:
+    """What an array is called at the beginning of a sentence."""
+    case, _, result = value.partition(".")
+    one_of_several = result in itertools.chain(*evidence.results(case))
+    return first_upper(results_by_name([result])) if one_of_several else "Your answer"
+
+
 def _one_axis(mine: tuple[int, ...], right: tuple[int, ...]) -> str:
-    """A sentence on the only axis in which two shapes differ, if it is the only one."""
+    """A sentence on the axis in which two shapes differ, if it is the only one."""
     axes = [axis for axis, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b]
     if len(mine) != len(right) or len(mine) < 2 or len(axes) != 1:
         return ""
     axis = axes[0]
-    return f"Axis {axis} has {mine[axis]} items instead of {right[axis]}; the others are right."
+    return f"Axis {axis} has length {mine[axis]} instead of {right[axis]}, and the rest is right."

@@ -43,13 +43,15 @@ def locate(
     others: OtherArguments,
 ) -> Finding:
     """What more can be said than where an answer is wrong: a mistake that is made there, or what
-    the arguments have in common there. A finding that says more already stays as it is, but
-    for numbers with which nothing was called, and for a factor that has a name.
+    the arguments have in common there.
+
+    A finding that says more already stays as it is, except that it loses numbers with which no
+    wrong call was made, and that a factor may get a name.
 
     Parameters
     ----------
     finding : Finding
-        Of all that is wrong.
+        About everything that is wrong.
     task : Task
     probe : Probe
         Of the same task.
@@ -74,24 +76,24 @@ def locate(
 
 
 def _places(finding: Finding) -> str:
-    """Which parts of an answer are right and which are not, where a finding says it."""
+    """Which parts of an answer are right and which are wrong, if a finding says it."""
     return finding.effect if finding.effect.startswith("Right: ") else ""
 
 
 def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
-    """The same, and what the arguments have in common where the answer is wrong."""
+    """The same, with what the arguments have in common where the answer is wrong."""
     said = conditions.common(failing)
     before, called, sizes = finding.effect.partition(" It was called with ")
     return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
 
 
 def _without_other_numbers(finding: Finding, evidence: Evidence) -> Finding:
-    """The same without "It is right with T = 5 and wrong with T = 7" where no wrong call had these
-    numbers: a case may exchange two of the draw, or add one to a third.
+    """The same without "It is right with T = 5, but wrong with T = 7" if no wrong call had these
+    numbers, because a case may exchange two of the draw, or add one to a third.
     """
     drawn = evidence.sizes("iuf")
     before, said, after = finding.effect.rpartition(" It is right with ")
-    if not said or not after.endswith(f" and wrong with {drawn}."):
+    if not said or not after.endswith(f", but wrong with {drawn}."):
         return finding
     calls = (evidence.called_with(value) for value in evidence.wrong_values)
     if any(_agree(_numbers(call), _numbers(drawn)) for call in calls):
@@ -100,7 +102,7 @@ def _without_other_numbers(finding: Finding, evidence: Evidence) -> Finding:
 
 
 def _agree(some: dict[str, str], others: dict[str, str]) -> bool:
-    """True if no name stands for two numbers."""
+    """True if no name has two different numbers."""
     return all(others.get(name, value) == value for name, value in some.items())
 
 
@@ -110,7 +112,7 @@ def _numbers(said: str) -> dict[str, str]:
 
 
 def _with_its_name(finding: Finding, failing: Sequence[Evidence]) -> Finding:
-    """The same, and which dimension the factor is, if it is one and the same in every draw."""
+    """The same, with the dimension that the factor is, if it is the same one in every draw."""
     value = next((name for name in failing[0].wrong_values if _factor(failing[0], name)), "")
     named = [_names_of(_factor(draw, value), draw) for draw in failing]
     common = [name for name in named[0] if all(name in others for others in named)]
@@ -123,7 +125,7 @@ def _with_its_name(finding: Finding, failing: Sequence[Evidence]) -> Finding:
 
 
 def _factor(evidence: Evidence, value: str) -> float | None:
-    """What times the right numbers yours are; None where no factor makes them."""
+    """The factor between the right numbers and the answer's; None if there is none."""
     if not evidence.comparable(value):
         return None
     mine, right = (side(value).astype(float) for side in (evidence.yours, evidence.right))

@@ -1,4 +1,4 @@
-"""With which weights given vectors make up what an answer found."""
+"""The weights with which given vectors add up to what an answer found."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from course_tasks.answers import Array
 
 
 def weights_on(values: Array, found: Array) -> Array | None:
-    """The weights (n,) with which vectors (n, D) make up what was found (D,); None if they do not,
-    or if they may in more than one way.
+    """The weights (n,) with which vectors (n, D) add up to what was found (D,); None if there are
+    none, or more than one choice of them.
     """
     values, found = values.astype(float), found.astype(float)
     if len(values) > values.shape[1] or not np.isfinite(found).all():

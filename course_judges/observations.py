@@ -1,4 +1,4 @@
-"""How the numbers of an experiment are judged: by the range that runs with other seeds gave.
+"""How the numbers of an experiment are judged: by the range of what runs with several seeds gave.
 
 Each experiment's judge holds its ranges. They come from `python -m benchmarks.experiments`, which
 runs the experiment of each solution with several seeds on each text, and a test compares them with
@@ -16,7 +16,7 @@ from course_judges.wording import number
 from course_tasks.verdict import Finding, Section
 
 Ranges: TypeAlias = Mapping[str, Mapping[str, tuple[float, float]]]
-"""Text to name to the lowest and highest value that is taken for observed."""
+"""Text to name to the lowest and highest value that counts as observed."""
 
 Numbers: TypeAlias = dict[str, float | str]
 
@@ -30,9 +30,9 @@ def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str
         As in the notebook.
     ranges : mapping of str to mapping of str to (float, float)
     section : Section
-        Where the idea stands that the experiment tries.
+        On the idea that the experiment tries.
     points : mapping of str to float
-        For having observed each number.
+        For each number that was observed.
     """
     return Task(
         title,
@@ -51,7 +51,7 @@ def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str
 
 
 def middle(ranges: Ranges, text: str = "", **other: float) -> Numbers:
-    """What a student may note who ran it on this text: the middle of each range, or another number.
+    """What a student who ran it on this text may note: the middle of each range, or another number.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def middle(ranges: Ranges, text: str = "", **other: float) -> Numbers:
     text : str
         The first one of the ranges if left out.
     **other : float
-        Numbers that are noted differently.
+        Numbers to note instead of the middle.
     """
     text = text or next(iter(ranges))
     return {
@@ -70,7 +70,7 @@ def middle(ranges: Ranges, text: str = "", **other: float) -> Numbers:
 
 
 def noted(evidence: Evidence, name: str) -> float:
-    """A number that was written down.
+    """A number that the student noted.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def in_percent(ranges: Ranges, *names: str) -> Mistake:
         lambda share: 100 * share,
         lambda noted: noted / 100,
         "You wrote a share in percent.",
-        lambda noted: f"{number(noted)} percent is a share of {number(noted / 100)}.",
+        lambda noted: f"As a share, that is {number(noted / 100)}.",
     )
 
 
@@ -101,8 +101,8 @@ def in_bits(ranges: Ranges, *names: str) -> Mistake:
         lambda bits: bits * math.log(2),
         "You wrote a loss in bits.",
         lambda noted: (
-            f"{number(noted)} bits are {number(noted * math.log(2))} nats, and the "
-            "course's losses are in nats: the natural logarithm."
+            f"In nats, that is {number(noted * math.log(2))}. The course's losses are in nats "
+            "because they use the natural logarithm."
         ),
     )
 
@@ -115,15 +115,12 @@ def as_perplexity(ranges: Ranges, *names: str) -> Mistake:
         math.exp,
         lambda noted: math.log(noted) if noted > 0 else math.nan,
         "You wrote a perplexity instead of a loss.",
-        lambda noted: (
-            f"{number(noted)} is the exponential of the loss, which is "
-            f"{number(math.log(noted))} nats."
-        ),
+        lambda noted: f"It is the exponential of the loss, {number(math.log(noted))} nats.",
     )
 
 
 def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
-    """Two numbers in each other's place."""
+    """Two numbers that are exchanged."""
 
     def fits(evidence: Evidence) -> bool:
         return all(
@@ -134,7 +131,7 @@ def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
 
     numbers = middle(ranges)
     return mistake(
-        f"`{one}` and `{other}` are exchanged.",
+        f"You exchanged `{one}` and `{other}`.",
         lambda e: (
             f"You noted {number(noted(e, one))} for `{one}`, which is what runs give for "
             f"`{other}`, and the other way round."
@@ -164,7 +161,8 @@ def _unit(
 
     def says(evidence: Evidence) -> str:
         name = first(evidence) or names[0]
-        return f"`{name}`: {effect(noted(evidence, name))}"
+        value = noted(evidence, name)
+        return f"You noted {number(value)} for `{name}`. {effect(value)}"
 
     numbers = middle(ranges)
     wrong = {name: to_wrong(float(numbers[name])) for name in names}
@@ -182,7 +180,7 @@ def lies(ranges: Ranges, name: str, value: float, evidence: Evidence) -> bool:
 def _text(evidence: Evidence) -> str:
     text = evidence.answers.values["observed.text"]
     if not isinstance(text, str):
-        raise KeyError("the answer names no text")
+        raise KeyError("the answer doesn't name a text")
     return text
 
 
@@ -196,7 +194,7 @@ def _unknown_text(ranges: Ranges, section: Section) -> Property:
             return None
         return Finding(
             "unknown-text",
-            f"`text` is {_text(evidence)!r:.40}, which is no text of this experiment.",
+            f"You noted {_text(evidence)!r:.40} as `text`, but the experiment has no such text.",
             "Write the name of the corpus that you ran it on, as `corpus.name` gives it: "
             f"{' or '.join(repr(text) for text in ranges)}.",
             section,
@@ -206,7 +204,7 @@ def _unknown_text(ranges: Ranges, section: Section) -> Property:
 
 
 def _made_of_others(ranges: Ranges, section: Section) -> Property:
-    """One minus what runs give, or what is missing to another of the numbers."""
+    """One minus what runs give, or the difference to another of the numbers."""
 
     def says(evidence: Evidence) -> Finding | None:
         names = tuple(ranges[_text(evidence)])
@@ -217,26 +215,28 @@ def _made_of_others(ranges: Ranges, section: Section) -> Property:
             if 0 <= value <= 1 and lies(ranges, name, 1 - value, evidence):
                 return Finding(
                     "one-minus",
-                    f"`{name}` is one minus what runs give.",
-                    f"You noted {number(value)}; 1 − {number(value)} is {number(1 - value)}, which "
-                    "is what was asked for. Look again which share is meant.",
+                    f"You noted one minus what runs give for `{name}`.",
+                    f"You noted {number(value)}, but runs give numbers like 1 − {number(value)} = "
+                    f"{number(1 - value)}. Check again which share is meant.",
                     section,
                 )
         for first in names:
             if first in wrong or not wrong:
                 continue
-            for sign, words in ((1, "more than"), (-1, "less than")):
+            for sign in (1, -1):
                 if all(
                     lies(ranges, name, values[first] + sign * values[name], evidence)
                     for name in wrong
                 ):
                     name = wrong[0]
+                    more = sign * values[name]
                     return Finding(
                         "differences-noted",
-                        f"You noted by how much `{name}` is {words} `{first}`.",
-                        f"{number(values[first])} {'+' if sign > 0 else '−'} "
-                        f"{number(values[name])} is {number(values[first] + sign * values[name])}, "
-                        "which is what runs give. Write down the number itself.",
+                        f"You noted how far `{name}` is from `{first}`.",
+                        f"Runs give numbers like {number(values[first])} "
+                        f"{'+' if more > 0 else '−'} {number(abs(more))} = "
+                        f"{number(values[first] + more)} for `{name}`. Write down that number "
+                        "itself.",
                         section,
                     )
         return None
@@ -253,10 +253,10 @@ def _outside(ranges: Ranges, section: Section) -> Property:
             side = "smaller" if value < low else "larger"
             return Finding(
                 "not-what-runs-give",
-                f"`{name}` is {number(value)}, {side} than any run on this text gave.",
-                "Run the experiment again as the text describes it, and write down what it "
-                "returns, with three digits at least. If it returns the same number again, "
-                "compare each of its settings with the text.",
+                f"`{name}` is {number(value)}, which is {side} than in any run on this text.",
+                "Run the experiment again as the exercise describes it, and write down what it "
+                "returns, to at least three digits. If it returns the same number again, "
+                "compare each of its settings with those in the exercise.",
                 section,
             )
         return None

@@ -1,8 +1,7 @@
-"""Mistakes that an answer makes at some places only: in the rows without a successor, where the
-window is wider than the text.
+"""Mistakes that an answer makes only at some places, such as the rows without a successor.
 
-An answer that is right at the other places equals no wrong answer as a whole, but where it is
-wrong, it may hold what a named mistake gives there, or what would be right for another argument.
+An answer that is right at the other places equals no wrong answer as a whole. But where it is
+wrong, it may hold what a named mistake gives there, or what would be right with another argument.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from course_judges.equality import close
 from course_judges.evidence import Evidence
 from course_tasks.answers import Answers
 
-# Fewer different numbers than that may agree by chance.
+# Fewer different numbers may agree by chance.
 _FEW = 3
 
 
 def explained(evidence: Evidence, wrong: Answers, cases: Sequence[str]) -> bool:
-    """True if every number that is wrong in these cases is the one that stands there in `wrong`,
-    and there are enough of them to say so.
+    """True if every number that is wrong in these cases is the one that `wrong` has there, and
+    there are enough of them to say so.
 
     Parameters
     ----------

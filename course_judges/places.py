@@ -1,7 +1,7 @@
-"""Which places of a wrong array are wrong, and what stands there.
+"""Which places of a wrong array are wrong, and what it holds there.
 
-Relations like those in `course_judges.relations`, for arrays of one shape: each function gets the
-student's and the right one, and says something only where it is so of every wrong place.
+These are relations like those in `course_judges.relations`, for arrays of one shape. Each function
+gets the student's array and the right one, and says only what is true of every wrong place.
 """
 
 from __future__ import annotations
@@ -15,34 +15,33 @@ from course_judges.equality import close
 from course_judges.wording import index, listed, number
 from course_tasks.answers import Array
 
-# Of fewer wrong places anything may be true by chance.
+# Anything may be true of fewer wrong places by chance.
 _FEW = 3
-# Each part of an answer is compared with each of the right one; more numbers than these take long.
+# Each part of an answer is compared with each right part, which takes long for more numbers.
 _MOST_COMPARED = 300_000
 # The largest share by which a number may be off and still be called nearly right.
 _NEARLY = 0.02
-# Where more numbers than this share are exact, it matters which of them are not.
+# If more than this share of the numbers is exact, it matters which of them are not.
 _MOST_EXACT = 0.2
 
 
 def same_wrong_number(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Wherever the answer is wrong, it holds one and the same number."""
+    """Wherever the answer is wrong, it holds the same number."""
     wrong = ~close(mine, right)
     held = np.unique(mine[wrong])
     if wrong.sum() < _FEW or wrong.all() or len(held) != 1 or len(np.unique(right[wrong])) < _FEW:
         return None
-    # More of that number than the wrong places would say that it is one of many.
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Difference(
         "one-number-where-wrong",
-        f"Wherever your answer is wrong it holds {number(float(held[0]))}.",
-        f"That is so at {int(wrong.sum())} of {right.size} places, first at {index(first)}, where "
-        f"{number(float(right[first]), 4)} belongs.",
+        f"Wherever your answer is wrong, it holds {number(float(held[0]))}.",
+        f"This happens at {int(wrong.sum())} of {right.size} places, first at {index(first)}, "
+        f"where {number(float(right[first]), 4)} belongs.",
     )
 
 
 def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Wherever the answer is wrong, one and the same number belongs."""
+    """Wherever the answer is wrong, the right number is the same."""
     wrong = ~close(mine, right)
     wanted = np.unique(right[wrong])
     if wrong.sum() < _FEW or wrong.all() or len(wanted) != 1:
@@ -50,17 +49,17 @@ def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Dif
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     belongs = number(float(wanted[0]))
     all_of_them = bool(wrong[close(right, np.full_like(right, wanted[0]))].all())
-    where = "nowhere" if all_of_them else "only at some of these places"
+    where = f"never hold {belongs}" if all_of_them else f"hold {belongs} only at some of them"
     return Difference(
         "one-number-missed",
-        f"Your answer is wrong only where {belongs} belongs.",
-        f"You have {belongs} {where}: {int(wrong.sum())} of {right.size} places hold something "
-        f"else, first {index(first)}, where you have {number(float(mine[first]), 4)}.",
+        f"Your answer is wrong only at places where {belongs} belongs.",
+        f"You {where}. At {int(wrong.sum())} of {right.size} places you have something else, first "
+        f"at {index(first)}, where you have {number(float(mine[first]), 4)}.",
     )
 
 
 def _one_way(mine: Array, right: Array) -> tuple[bool, Array] | None:
-    """What stands wherever True and False are mistaken, and where that is; None if both do."""
+    """What wrong entries of True and False hold, and where they are; None if they hold both."""
     more, less = mine & ~right, right & ~mine
     if more.any() == less.any():
         return None
@@ -68,7 +67,7 @@ def _one_way(mine: Array, right: Array) -> tuple[bool, Array] | None:
 
 
 def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Of True and False: only too many are True, or only too few."""
+    """True at too many places only, or at too few only."""
     found = _one_way(mine, right)
     if found is None or mine.size < _FEW:
         return None
@@ -77,27 +76,27 @@ def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Difference(
         f"too-{kind}-true",
-        f"Too {kind} of your entries are True; all others of this call are right.",
-        f"At {int(wrong.sum())} of {right.size} places you say {said} and the other belongs, first "
-        f"at {index(first)}.",
+        f"Too {kind} of your entries are True, but the others of this call are right.",
+        f"At {int(wrong.sum())} of {right.size} places you have {said} instead of {not said}, "
+        f"first at {index(first)}.",
     )
 
 
 def of_questions(mine: Array, right: Array) -> Difference | None:
-    """Of questions with yes and no: yes too often, and never too rarely, or the other way round."""
+    """Answers of yes or no that are wrong only where they are yes, or only where they are no."""
     found = _one_way(mine, right)
     if found is None:
         return None
     said, wrong = found
     return Difference(
         f"too-often-{str(said).lower()}",
-        f"Where your answer is wrong, it is {said} and should be {not said}.",
-        f"That is so for {int(wrong.sum())} of {right.size} questions.",
+        f"Where your answer is wrong, it is {said} but should be {not said}.",
+        f"This happens for {int(wrong.sum())} of {right.size} questions.",
     )
 
 
 def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Off by little everywhere, as if something small had been added or rounded."""
+    """Slightly off everywhere, as if something small had been added or rounded."""
     counted = np.abs(right) > 1e-6
     if counted.sum() < _FEW or not close(mine[~counted], right[~counted]).all():
         return None
@@ -110,9 +109,10 @@ def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     share = number(np.ceil(percent / digit) * digit)  # rounded up, so that it bounds them all
     return Difference(
         "nearly-right",
-        f"Your numbers are nearly right: none is off by more than {share} %.",
-        "That is more than rounding leaves. It may be a constant against a division by 0, numbers "
-        "that were rounded, or a mean in which some numbers weigh more than others. "
+        f"Your numbers are nearly right, since none is off by more than {share} %.",
+        "But that is more than the limited precision of floats explains. Perhaps you added a "
+        "constant to avoid a division by 0, rounded some numbers, or took a mean in which some "
+        "numbers weigh more than others. "
         f"{largest(mine, right)}",
     )
 
@@ -137,15 +137,15 @@ def clipped(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | N
 
 
 def bounded(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """All within −1 and 1 where the right ones are not, like cosines, sines and probabilities."""
+    """All between −1 and 1 like cosines and probabilities, although the right ones are not."""
     beyond = np.abs(right) > 1.5
     if np.abs(mine).max() > 1 or beyond.sum() < _FEW or len(np.unique(mine)) < _FEW:
         return None
     low = "0" if (mine >= 0).all() else "−1"
     return Difference(
         "bounded",
-        f"All your numbers lie between {low} and 1; the right ones do not.",
-        f"{int(beyond.sum())} of {right.size} right ones are larger than 1.5, the sign left aside. "
+        f"All your numbers lie between {low} and 1, but the right ones don't.",
+        f"{int(beyond.sum())} of the {right.size} right ones have an absolute value above 1.5. "
         f"{largest(mine, right)}",
     )
 
@@ -181,13 +181,13 @@ def permuted(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | 
         equal: Array = np.asarray(close(slices[:, None], rights[None]).all(axis=-1))
         found = equal.argmax(axis=1)
         if len(np.unique(rights, axis=0)) < size or not equal.any(axis=1).all():
-            continue  # parts that are alike could stand anywhere, and some are none of the right
+            continue  # equal parts could be anywhere, or some parts are not among the right ones
         if len(set(found)) < 2:
             continue
         return Difference(
             "places-permuted",
-            f"Your answer has the right parts along axis {axis}, at other places.",
-            f"At places 0, 1, 2, … of that axis (shape {right.shape}) you have what belongs at "
+            f"Your answer has the right parts along axis {axis}, but in the wrong places.",
+            f"At places 0, 1, 2, … of that axis (in shape {right.shape}), you have what belongs at "
             f"{listed(found[:8])}{', …' if size > 8 else ''}.",
         )
     return None

@@ -1,8 +1,8 @@
-"""What can be said of an array when no known mistake explains it: rows, columns, the future, the
-batch.
+"""What can be said of an array when no known mistake explains it: about its rows and columns, about
+the future and about the batch.
 
-Each function makes a property for `Task.properties`: asked of the evidence, it returns a finding
-where the property fails and None where it holds.
+Each function makes a property for `Task.properties`. Given the evidence, the property returns a
+finding if it fails and None if it holds.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from course_tasks.verdict import Finding, Section
 
 _SMALL = 1e-4
 
-# Below this a weight counts as 0: float32 leaves less, and no mistake of a chapter does.
+# A smaller weight counts as 0. Rounding in float32 leaves less, and every mistake leaves more.
 NEGLIGIBLE = 1e-5
 
 
 def integers(evidence: Evidence, *values: str) -> bool:
-    """True if these arrays of an answer hold integers, as tokens and places have to be."""
+    """True if these arrays of an answer hold integers, as tokens and positions have to."""
     return all(evidence.yours(value).dtype.kind in "iu" for value in values)
 
 
 def holds_integers(values: tuple[str, ...], section: Section) -> Property:
-    """Arrays that are right, but for their type, must hold integers."""
+    """Arrays that are right except for their type must hold integers."""
 
     def ask(evidence: Evidence) -> Finding | None:
         if not evidence.same(*values) or integers(evidence, *values):
@@ -36,9 +36,9 @@ def holds_integers(values: tuple[str, ...], section: Section) -> Property:
         off = next(value for value in values if not integers(evidence, value))
         return Finding(
             "kind-of-number",
-            f"The numbers are right, but `{off.partition('.')[2]}` does not hold integers.",
-            "An embedding and a loss want tokens as integers. `torch.zeros` makes decimal numbers "
-            "unless told `dtype=torch.long`.",
+            f"Your numbers are right, but `{off.partition('.')[2]}` doesn't hold integers.",
+            "An embedding and a loss need tokens as integers, but `torch.zeros` makes decimal "
+            "numbers unless you pass `dtype=torch.long`.",
             section,
         )
 
@@ -56,10 +56,11 @@ def rows_sum_to_one(value: str, section: Section) -> Property:
         worst = np.unravel_index(int(gap.argmax()), gap.shape)
         columns = evidence.yours(value).sum(-2)
         total, _ = numbers_apart(float(mine[worst]), 1.0)
-        effect = f"Row {worst[-1]} sums to {total}; every row of an average sums to 1."
+        effect = f"Row {worst[-1]} sums to {total}, but the weights of an average sum to 1."
         if np.allclose(columns, 1, atol=_SMALL):
-            effect += " Your columns sum to 1: the division went along the other axis."
-        return Finding("rows-do-not-sum-to-one", "The weights are not an average.", effect, section)
+            effect += " Your columns sum to 1 instead, so you divided along the other axis."
+        what = "The rows of your weights don't sum to 1."
+        return Finding("rows-do-not-sum-to-one", what, effect, section)
 
     return ask
 
@@ -75,7 +76,7 @@ def no_weight_on_the_future(value: str, section: Section) -> Property:
         *_, t, s = (int(i) for i in wrong[0])
         return Finding(
             "sees-the-future",
-            "The answer sees the future.",
+            "Your answer sees the future.",
             f"Row {t} gives weight {mine[tuple(wrong[0])]:.3g} to position {s}, "
             "which comes after it.",
             section,
@@ -85,11 +86,11 @@ def no_weight_on_the_future(value: str, section: Section) -> Property:
 
 
 def unchanged_by_the_future(before: str, after: str, position: str, section: Section) -> Property:
-    """Outputs (B, T, …) before an input position must not move when only that position and later
-    ones change.
+    """Outputs (B, T, …) before some position must not change when only that position of the input
+    and later ones do.
 
-    `before` and `after` are two cases; the input named `position` says from which t on the inputs
-    differ.
+    `before` and `after` are two cases whose inputs differ from the position on that the input named
+    `position` holds.
     """
 
     def ask(evidence: Evidence) -> Finding | None:
@@ -100,7 +101,7 @@ def unchanged_by_the_future(before: str, after: str, position: str, section: Sec
         moved = int(np.argwhere(gap > _SMALL)[0][1])
         return Finding(
             "sees-the-future",
-            "The answer sees the future.",
+            "Your answer sees the future.",
             f"Position {moved} of your output changes "
             f"when only positions from {t} on change in the input.",
             section,
@@ -110,7 +111,7 @@ def unchanged_by_the_future(before: str, after: str, position: str, section: Sec
 
 
 def unchanged_by_other_samples(before: str, after: str, section: Section) -> Property:
-    """Output 0 of the batch must not move when only sample 1 and later ones change.
+    """Output 0 of the batch must not change when only sample 1 and later ones do.
 
     `before` and `after` are two cases whose inputs differ in every sample but the first.
     """
@@ -121,8 +122,8 @@ def unchanged_by_other_samples(before: str, after: str, section: Section) -> Pro
             return None
         return Finding(
             "mixes-the-batch",
-            "Samples of a batch see each other.",
-            "Sample 0 of your output changes when only sample 1 changes in the input.",
+            "In your answer, the samples of a batch see each other.",
+            "Sample 0 of your output changes when only the other samples of the input change.",
             section,
         )
 
@@ -132,10 +133,10 @@ def unchanged_by_other_samples(before: str, after: str, section: Section) -> Pro
 def right_when_called_again(
     first: tuple[str, ...], again: tuple[str, ...], section: Section
 ) -> Property:
-    """A module that is right when it is called must be right when it is called once more.
+    """A module that is right when it is called must be right when it is called again.
 
-    `first` are values of modules that were called once, `again` those of a second call of the same
-    module, on a shorter text.
+    `first` are values of modules that were called for the first time, and `again` are those of a
+    second call of the same module, on a shorter text.
     """
 
     def ask(evidence: Evidence) -> Finding | None:
@@ -143,10 +144,10 @@ def right_when_called_again(
             return None
         return Finding(
             "wrong-when-called-again",
-            "Your module is right when it is called for the first time, and wrong the next time.",
-            "The second text is shorter than the first. Does the module keep something of a call, "
-            "such as a mask or a list of results, and go on with it in the next one? Or does it "
-            "count on a length?",
+            "Your module is right when it is called for the first time, but wrong the next time.",
+            "The second text is shorter than the first. Does the module keep something from one "
+            "call to the next, such as a mask or a list of results? Or does it rely on a fixed "
+            "length?",
             section,
         )
 
@@ -180,8 +181,8 @@ def scores_times_a_factor(
             return None
         return Finding(
             "scores-times-a-factor",
-            "Your weights are a softmax of the scores times a factor.",
-            f"The factor is {number(factor)}: {_of_a_factor(factor)}",
+            "Your weights are the softmax of the right scores times a factor.",
+            f"The factor is {number(factor)}, so {_of_a_factor(factor)}",
             section,
         )
 
@@ -189,11 +190,13 @@ def scores_times_a_factor(
 
 
 def _of_a_factor(factor: float) -> str:
-    """What becomes of weights whose scores are multiplied by it."""
+    """What happens to weights if their scores are multiplied by a factor."""
     if factor < 0:
         return "the largest score gets the smallest weight."
     how = "sharper" if factor > 1 else "flatter"
     powers = (
-        " It is log 2: these are powers of 2, not of e." if np.isclose(factor, np.log(2)) else ""
+        " That is log 2, so you have powers of 2 instead of e."
+        if np.isclose(factor, np.log(2))
+        else ""
     )
     return f"your rows are {how} than they should be.{powers}"

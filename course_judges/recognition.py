@@ -1,4 +1,4 @@
-"""Which named mistake of its task an answer makes, everywhere or at some places only."""
+"""Which named mistake of its task an answer makes, everywhere or only at some places."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from course_tasks.verdict import Finding
 def recognize(
     task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
 ) -> Finding | None:
-    """The first mistake that fits in every draw in which the answer is wrong; where it is right,
-    the mistake has to be right, too.
+    """The first mistake that fits in every draw in which the answer is wrong; in a draw in which
+    the answer is right, the mistake has to be right, too.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def recognize(
 def recognize_where_wrong(
     task: Task, probe: Probe, failing: Sequence[Evidence], places: str
 ) -> Finding | None:
-    """The first mistake that explains all that is wrong in an answer, and not what is right in it.
+    """The first mistake that explains everything that is wrong in an answer, but not all of it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def recognize_where_wrong(
     failing : sequence of Evidence
         The draws in which the answer is wrong; one at least.
     places : str
-        Which parts of the answer are right and which are not; said at the end.
+        Which parts of the answer are right and which are wrong; said at the end.
     """
     for known in task.mistakes:
         cases = known.cases or task.cases or tuple(probe.cases)
@@ -70,8 +70,8 @@ def recognize_where_wrong(
             for draw in failing
         ):
             explained = (
-                "That explains all that is wrong in your answer: "
-                f"{partial.share_wrong(failing[0], cases)}. At other places it is right."
+                "This explains everything that is wrong in your answer, which is "
+                f"{partial.share_wrong(failing[0], cases)}. The rest is right."
             )
             return Finding(
                 known.name,
@@ -87,7 +87,7 @@ def _fits(
 ) -> bool:
     if known.recognized is not None:
         if not wrong_somewhere:
-            return True  # its statistics speak of wrong answers only
+            return True  # its statistics only make sense for wrong answers
         return Part(known.name, 0, known.recognized).earned_by(evidence)
     cases = known.cases or task.cases or tuple(probe.cases)
     variants = (known.answer, *known.also)
@@ -105,14 +105,14 @@ def _equals(
     evidence: Evidence,
     wrong_somewhere: bool,
 ) -> bool:
-    """True if the answer is this wrong one in all of these cases, and wrong in one of them, and the
-    other cases do not speak against it.
+    """True if the answer equals this wrong one in all of these cases, is wrong in one of them, and
+    has nothing in the other cases that speaks against it.
     """
 
     def other(case: str, wrong: Answers) -> bool:
         return case in cases and not same_case(evidence.answers, wrong, case)
 
-    # Most mistakes differ from the answer in the first case already: the others are not run.
+    # Most mistakes differ from the answer in the first case already, so the others are not run.
     wrong = evidence.variants.answers(variant, probe, evidence.inputs, other)
     return (
         all(same_case(evidence.answers, wrong, case) for case in cases)
@@ -125,12 +125,12 @@ def _equals(
 
 
 def _speaks_against(evidence: Evidence, wrong: Answers, case: str) -> bool:
-    """True if the answer holds numbers in this case that are wrong, and others than the mistake's
-    numbers there, which are wrong as well.
+    """True if the answer holds wrong numbers in this case that differ from the mistake's numbers,
+    which are wrong there as well.
 
-    Where the mistake is right, an answer that is wrong has made another one besides. Where the
-    answer is right or stopped, or has another form, nothing is known, and neither is it where one
-    of the two has no number.
+    If the mistake's numbers are right, a wrong answer must contain another mistake besides, which
+    doesn't speak against this one. Nor does an answer that is right, stopped or has another form,
+    and nor does NaN.
     """
     for name, right in evidence.expected.values.items():
         mine, other = evidence.answers.values.get(name), wrong.values.get(name)

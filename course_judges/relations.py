@@ -1,8 +1,8 @@
 """How a wrong array comes from the right one or from what was given: part of it is right, something
-was added, each row is scaled, a function was taken of it.
+was added, each row is scaled, or a function was applied to it.
 
-Asked after `course_judges.comparisons`, which is about order, shape and sign. Each function gets
-both arrays, of one shape, and the inputs of the run, and says something only where it holds for all
+These are asked after `course_judges.comparisons`, which is about order, shape and sign. Each
+function gets both arrays, of one shape, and the inputs of the run, and says only what holds for all
 numbers.
 """
 
@@ -14,28 +14,22 @@ from typing import TypeAlias
 import numpy as np
 
 from course_judges import places
-from course_judges.comparisons import of_the_wrong
+from course_judges.comparisons import TRANSFORMS, of_the_wrong
 from course_judges.differences import Difference, largest
 from course_judges.equality import close
-from course_judges.wording import listed, number
+from course_judges.wording import index, listed, number
 from course_tasks.answers import Array
 
-# Fewer numbers than that can be in any relation by chance.
+# Fewer numbers can be in any relation by chance.
 _FEW = 4
 
 Relation: TypeAlias = Callable[[Array, Array, Mapping[str, Array]], Difference | None]
 
-# What may have been done to every number: in words, and the function.
+# What may have been done to every number, also where numbers are too few for a comparison.
 _FUNCTIONS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("e to the power of the right one", np.exp),
+    *TRANSFORMS,
     ("e to the power of minus the right one", lambda x: np.exp(-x)),
-    ("the logarithm of the right one", np.log),
-    ("the square of the right one", np.square),
-    ("the root of the right one", np.sqrt),
-    ("1 divided by the right one", lambda x: 1 / x),
-    ("1 minus the right one", lambda x: 1 - x),
-    ("the right one without its sign", np.abs),
-    ("the right one, and 0 where that is negative", lambda x: np.maximum(x, 0)),
+    ("the right one, or 0 if that is negative", lambda x: np.maximum(x, 0)),
     ("the right one, rounded", np.round),
 )
 
@@ -86,7 +80,7 @@ def _an_input(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Differe
         given = given.astype(float)
         if close(mine, given).all():
             return Difference(
-                "input-returned", f"You return `{name}` as it was given.", largest(mine, right)
+                "input-returned", f"You return `{name}` unchanged.", largest(mine, right)
             )
         times = _factor(mine - right, given)
         if times is not None:
@@ -108,13 +102,13 @@ def _a_function(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference
         made = function(right)
         if np.isfinite(made).all() and _varied(made) and close(mine, made).all():
             return Difference(
-                "function-taken", f"Every number of yours is {words}.", largest(mine, right)
+                "function-taken", f"Each of your numbers is {words}.", largest(mine, right)
             )
     return None
 
 
 def _a_line(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Each number times one factor, plus one more number."""
+    """Each number times the same factor, plus the same constant."""
     if right.size < 2 * _FEW or not _varied(right):
         return None
     slope, offset = np.polyfit(right.ravel(), mine.ravel(), 1)
@@ -122,39 +116,40 @@ def _a_line(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | N
         return None
     return Difference(
         "factor-and-offset",
-        "Every number of yours is the right one times a factor, plus a constant.",
-        f"The factor is {number(slope, 4)}, the constant {number(offset, 4)}. "
+        "Each of your numbers is the right one times a factor, plus a constant.",
+        f"The factor is {number(slope, 4)}, and the constant is {number(offset, 4)}. "
         + largest(mine, right),
     )
 
 
 def _rows(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Each row along the last axis times a factor, or plus a number, of its own."""
+    """Each row along the last axis times a factor of its own, or plus a number of its own."""
     if right.ndim < 2 or right.shape[-1] < _FEW - 1:
         return None
     m, r = (a.reshape(-1, right.shape[-1]) for a in (mine, right))
     factors = _factors(m, r)
     if factors is not None:
         worst = int(np.abs(np.log(np.abs(factors))).argmax())
+        row = index(int(i) for i in np.unravel_index(worst, right.shape[:-1]))
         return Difference(
             "rows-scaled",
-            "Each row of yours is the right one times a factor of its own.",
-            f"The factors go from {number(factors.min())} to {number(factors.max())}; "
-            f"row {worst} sums to {number(m[worst].sum(), 4)}, the right one to "
+            "Each of your rows is the right row times a factor of its own.",
+            f"The factors range from {number(factors.min())} to {number(factors.max())}. "
+            f"Your row {row} sums to {number(m[worst].sum(), 4)} instead of "
             f"{number(r[worst].sum(), 4)}.",
         )
     offsets = _offsets(m, r)
     if offsets is not None:
         return Difference(
             "rows-shifted",
-            "Each row of yours is the right one plus a number of its own.",
-            f"The numbers go from {number(offsets.min())} to {number(offsets.max())}.",
+            "Each of your rows is the right row plus a number of its own.",
+            f"These numbers range from {number(offsets.min())} to {number(offsets.max())}.",
         )
     return None
 
 
 def _columns(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Each place of the last axis times a factor, or plus a number, of its own, in all rows."""
+    """Each column times a factor of its own, or plus a number of its own, in all rows."""
     if right.ndim < 2 or right.shape[-1] < 2:
         return None
     m, r = (a.reshape(-1, right.shape[-1]).T for a in (mine, right))
@@ -164,17 +159,17 @@ def _columns(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | 
     if offsets is not None:
         return Difference(
             "columns-shifted",
-            "Each place of your last axis is the right one plus a number of its own.",
-            f"The numbers go from {number(offsets.min())} to {number(offsets.max())}, the same in "
-            "all rows.",
+            "Each position of your last axis is off by a number of its own.",
+            f"These numbers range from {number(offsets.min())} to {number(offsets.max())} and are "
+            "the same in all rows.",
         )
     factors = _factors(m, r)
     if factors is not None:
         return Difference(
             "columns-scaled",
-            "Each place of your last axis is the right one times a factor of its own.",
-            f"The factors go from {number(factors.min())} to {number(factors.max())}, the same in "
-            "all rows.",
+            "Each position of your last axis is multiplied by a factor of its own.",
+            f"The factors range from {number(factors.min())} to {number(factors.max())} and are "
+            "the same in all rows.",
         )
     return None
 
@@ -187,7 +182,7 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
             continue
         others = tuple(a for a in range(right.ndim) if a != axis)
         wrong = np.asarray(off.any(axis=others))
-        # To be right where nothing but 0 stands says nothing.
+        # It means nothing to be right where all numbers are 0.
         said = np.asarray((np.abs(right) > 1e-3).any(axis=others) | wrong)
         fine = said & ~wrong
         if not fine.any() or not wrong.any():
@@ -196,26 +191,29 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
         of = f" along axis {axis} of shape {right.shape}" if right.ndim > 1 else ""
         return Difference(
             "some-positions",
-            f"Your numbers are right at some places{of}, and wrong at the others.",
-            f"Right: {_places(fine)}; not: {_places(wrong)}.{zeros} {largest(mine, right)} "
+            f"Your numbers are right at some places{of}, but wrong at others.",
+            f"Right: {_places(fine)}. Wrong: {_places(wrong)}.{zeros} {largest(mine, right)} "
             f"{_of_the_wrong(mine, right, axis, wrong)}".strip(),
         )
     return None
 
 
 def _of_the_wrong(mine: Array, right: Array, axis: int, wrong: Array) -> str:
-    """What is true of the wrong positions of an axis alone."""
+    """A sentence on a relation that holds for the wrong positions of an axis alone."""
     if right.ndim == 1 or wrong.sum() < 2:
         return ""
     return of_the_wrong(np.compress(wrong, mine, axis), np.compress(wrong, right, axis))
 
 
 def _normed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """Rows of mean 0 and spread 1 where the right ones have others, or of length 1."""
+    """Rows of mean 0 and standard deviation 1, of length 1 or of sum 1, unlike the right ones."""
     if right.ndim < 2 or right.shape[-1] < _FEW:
         return None
     for what, holds in (
-        ("mean 0 and spread 1", lambda a: np.stack([a.mean(-1) + 1, a.std(-1)])),
+        (
+            "mean 0 and standard deviation 1",
+            lambda a: np.stack([a.mean(-1) + 1, a.std(-1)]),
+        ),
         ("length 1", lambda a: (a * a).sum(-1)),
         ("sum 1", lambda a: a.sum(-1)),
     ):
@@ -223,15 +221,15 @@ def _normed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | N
             first = right.reshape(-1, right.shape[-1])[0]
             return Difference(
                 "rows-normed",
-                f"Every row of yours has {what}; the right ones have not.",
-                f"The first right row has mean {number(first.mean())} and spread "
+                f"Each of your rows has {what}, but the right ones don't.",
+                f"The first right row has mean {number(first.mean())} and standard deviation "
                 f"{number(first.std())}.",
             )
     return None
 
 
 def _one_sided(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """No negative numbers, or many zeros, where the right ones have others."""
+    """No negative numbers, or too many zeros."""
     if right.size < 2 * _FEW:
         return None
     negative, zeros = (right < -1e-3).mean(), (mine == 0) & (np.abs(right) > 1e-3)
@@ -239,19 +237,19 @@ def _one_sided(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference 
         return Difference(
             "never-negative",
             "None of your numbers is negative.",
-            f"Of the right ones {negative:.0%} are. {largest(mine, right)}",
+            f"But {100 * negative:.0f} % of the right ones are. {largest(mine, right)}",
         )
     if 3 <= zeros.sum() < right.size:
         return Difference(
             "zeros",
-            "Some of your numbers are exactly 0, and should not be.",
-            f"These are {int(zeros.sum())} of {right.size}. {largest(mine, right)}",
+            "Some of your numbers are exactly 0, but shouldn't be.",
+            f"This happens at {int(zeros.sum())} of {right.size} places. {largest(mine, right)}",
         )
     return None
 
 
 def _tendency(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
-    """All numbers too large, or all too small."""
+    """All absolute values too large, or all too small."""
     if right.size < 2 * _FEW:
         return None
     off = ~close(mine, right)
@@ -261,16 +259,17 @@ def _tendency(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference |
         return None
     side = "larger" if gap[off][0] > 0 else "smaller"
     ratio = np.abs(mine[off]) / np.abs(right[off])
+    absolute = " in absolute value" if (right < 0).any() else ""
     return Difference(
         f"all-{side}",
-        f"All your numbers are {side} than the right ones, by different factors.",
-        f"The factors go from {number(ratio.min())} to {number(ratio.max())}. "
+        f"All your numbers are {side}{absolute} than the right ones, by different factors.",
+        f"The factors range from {number(ratio.min())} to {number(ratio.max())}. "
         + largest(mine, right),
     )
 
 
 def _factors(mine: Array, right: Array) -> Array | None:
-    """By how much each row of `mine` is a multiple of that of `right`; None if one is none."""
+    """The factor between each row of `right` and that of `mine`; None if some row has none."""
     size = (right * right).sum(axis=1)
     factors = (mine * right).sum(axis=1) / np.where(size > 0, size, 1)
     holds = close(mine, factors[:, None] * right).all() and np.abs(factors).min() > 1e-3
@@ -278,13 +277,13 @@ def _factors(mine: Array, right: Array) -> Array | None:
 
 
 def _offsets(mine: Array, right: Array) -> Array | None:
-    """By how much each row of `mine` is above that of `right`; None if one is not evenly so."""
+    """The number that each row of `mine` adds to that of `right`; None if some row has none."""
     offsets = (mine - right).mean(axis=1)
     return offsets if close(mine, right + offsets[:, None]).all() else None
 
 
 def _factor(mine: Array, right: Array) -> float | None:
-    """By how much `mine` is a multiple of `right`; None if it is none, or is 0."""
+    """The factor between `right` and `mine`; None if there is none, or it is 0."""
     factor = float((mine * right).sum() / (right * right).sum())
     return factor if abs(factor) > 1e-3 and close(mine, factor * right).all() else None
 
@@ -294,7 +293,7 @@ def _varied(values: Array) -> bool:
 
 
 def _places(which: Array) -> str:
-    """Positions, as a range where they stand together: "0 to 3"."""
+    """Positions, as a range if there is no gap between them: "0 to 3"."""
     at = np.flatnonzero(which)
     if len(at) > 2 and at[-1] - at[0] == len(at) - 1:
         return f"{at[0]} to {at[-1]}"
@@ -319,7 +318,7 @@ _RELATIONS: tuple[Relation, ...] = (
     _one_sided,
     _tendency,
 )
-# Whole numbers are symbols, places or counts more often than amounts.
+# Whole numbers are more often symbols, positions or counts than amounts.
 _OF_WHOLE_NUMBERS: tuple[Relation, ...] = (
     _an_input,
     places.permuted,

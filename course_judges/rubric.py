@@ -1,6 +1,6 @@
 """What makes a task: the parts that are worth points, and wrong answers with a name and words.
 
-Where a part's condition or a mistake's words need to look at an answer, they are given the evidence
+If a part's condition or a mistake's words need to look at an answer, they are given what is known
 of it (`course_judges.evidence`).
 """
 
@@ -34,7 +34,7 @@ class Part:
     holds : callable (Evidence) -> bool
         Compares with the reference. It must not be true of a constant or an empty answer.
     needs : str
-        The name of the part that this one builds on: where both fail, this one says so.
+        The name of the part that this one builds on; if both fail, this one says so.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Part:
     needs: str = ""
 
     def earned_by(self, evidence: Evidence) -> bool:
-        """True if the claim holds; data that the condition cannot work on (missing, of another
-        shape or type) is no evidence.
+        """True if the claim holds. Data that the condition can't work with, because it is missing
+        or has another shape or type, is no evidence.
         """
         try:
             return bool(self.holds(evidence))
@@ -72,7 +72,7 @@ class Mistake:
     cases : tuple of str
         Cases in which the student's answer must equal this one; the task's when empty.
     recognized : callable (Evidence) -> bool, optional
-        Replaces the comparison where answers are random and only their statistics can tell.
+        Replaces the comparison if answers are random, so that only their statistics can tell.
     also : tuple of object
         Other answers that make the same mistake; to equal one of them is enough.
     """
@@ -100,7 +100,7 @@ def mistake(
     """Make a mistake of a wrong answer: decorates a function or class, or is called with any other.
 
     Its name is that of the variable that holds it in the task's module, so that `_divides_columns`
-    and `_DividesColumns` are both "divides-columns"; `name` is for those that no variable can have.
+    and `_DividesColumns` are both "divides-columns"; `name` is for names that no variable can have.
     The parameters are attributes of `Mistake`.
     """
     return lambda answer: Mistake(name, answer, what, effect, section, cases, recognized, also)
@@ -126,20 +126,20 @@ class Task:
     mistakes : tuple of Mistake
         Tried in this order; the first that fits speaks. `with_mistakes` finds them in a module.
     properties : tuple of callable (Evidence) -> Finding or None
-        Asked in this order when no mistake fits; the first that speaks is heard.
+        Asked in this order when no mistake fits; the first that returns a finding is heard.
     uncompared : tuple of str
-        Names of values, at whatever place in a case, that say how an answer came about. A part may
-        ask for them; there is no right one.
+        Names of values, anywhere in a case, that say how an answer came about. A part may ask for
+        them, but there is no right value.
     inputs : callable (Generator) -> Inputs, optional
-        Draws the inputs where they are made of what is right, which the probe must not know;
-        otherwise the probe's own.
+        Draws the inputs if they depend on the right answer, which the probe must not know;
+        otherwise the probe draws them.
     cases : tuple of str
         Cases in which an answer is compared with a mistake that names none; all when empty.
     may_change : bool
-        Whether the task leaves open if what is given is changed. What the right answer itself
-        changes may be changed anyway.
+        Whether an answer may change its arguments. What the right answer itself changes may be
+        changed anyway.
     examples : tuple of callable (Evidence) -> Finding or None
-        Asked last, when nothing general can be said: what is right at one place, worked out.
+        Asked last, when nothing general can be said: each works out what is right at one place.
     """
 
     title: str
@@ -160,7 +160,7 @@ class Task:
         return float(sum(part.points for part in self.parts))
 
     def with_mistakes(self, module: Mapping[str, Any]) -> Task:
-        """The same task with the mistakes that stand in its module, in the order in which they do.
+        """The same task with the mistakes of its module, in the order in which they are defined.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ def matches(*cases: str) -> Callable[[Evidence], bool]:
 
 
 def say(says: Says, evidence: Evidence) -> str:
-    """A sentence about this run; without numbers where odd data leaves none to quote."""
+    """A sentence about this run; empty if the data is so odd that there is no number to quote."""
     if isinstance(says, str):
         return says
     try:

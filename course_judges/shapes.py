@@ -1,5 +1,5 @@
-"""What an array of another shape than the right one has of it: its axes in another order, all items
-but one, or the same numbers in other rows.
+"""How an array of the wrong shape resembles the right one: it has its axes in another order, all
+items but one, or the same numbers in other rows.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from course_judges.differences import Difference, varied
+from course_judges.differences import Difference, shapes_apart, varied
 from course_judges.equality import close, same_value
-from course_judges.wording import listed
+from course_judges.wording import listed, word
 from course_tasks.answers import Array
 
 
@@ -21,8 +21,8 @@ def transposed(mine: Array, right: Array) -> Difference | None:
     return Difference(
         "transposed",
         "Your answer is the right one with its last two axes exchanged.",
-        f"Your entry (0, 1) stands at (1, 0). Yours has shape {mine.shape}, the right one "
-        f"{right.shape}.",
+        f"What you have in row 0 and column 1 belongs in row 1 and column 0. "
+        f"{shapes_apart(mine, right)}".strip(),
     )
 
 
@@ -38,8 +38,8 @@ def axes_permuted(mine: Array, right: Array) -> Difference | None:
             return Difference(
                 "axes-permuted",
                 "Your answer is the right one with its axes in another order.",
-                f"Your axes are the right ones numbered {listed(order)}. Yours has shape "
-                f"{mine.shape}, the right one {right.shape}.",
+                f"Your axes {listed(range(right.ndim))} are the right axes {listed(order)}. "
+                f"{shapes_apart(mine, right)}".strip(),
             )
     return None
 
@@ -57,8 +57,8 @@ def item_missing(mine: Array, right: Array) -> Difference | None:
                 of = f" along axis {axis}" if right.ndim > 1 else ""
                 return Difference(
                     f"{which}-missing",
-                    f"Your answer is right, but its {which} item is missing{of}.",
-                    f"Yours has shape {mine.shape}, the right one {right.shape}.",
+                    f"Your answer is right, but its {which} item{of} is missing.",
+                    shapes_apart(mine, right),
                 )
     return None
 
@@ -77,14 +77,13 @@ def one_too_many(mine: Array, right: Array) -> Difference | None:
                 return Difference(
                     "one-too-many",
                     f"Your answer has one item too many at the {which}{of}.",
-                    f"Yours has shape {mine.shape}, the right one {right.shape}; "
-                    "all other items are right.",
+                    f"{shapes_apart(mine, right)} All other items are right.",
                 )
     return None
 
 
 def several_missing_or_too_many(mine: Array, right: Array) -> Difference | None:
-    """One of the two begins, along one axis, with the whole of the other."""
+    """One of the two begins with all of the other along some axis."""
     if mine.ndim != right.ndim or not mine.size or not right.size:
         return None
     for axis in range(right.ndim):
@@ -97,30 +96,28 @@ def several_missing_or_too_many(mine: Array, right: Array) -> Difference | None:
             continue
         of = f" along axis {axis}" if right.ndim > 1 else ""
         less = sizes[0] < sizes[1]
-        count = abs(sizes[0] - sizes[1])
         return Difference(
             "too-few" if less else "too-many",
-            f"Your answer begins right and {'ends too early' if less else 'goes on too long'}{of}.",
-            f"It has {count} items too {'few' if less else 'many'}: shape {mine.shape} instead of "
-            f"{right.shape}.",
+            f"Your answer begins right but {'ends too early' if less else 'goes on too long'}{of}.",
+            shapes_apart(mine, right),
         )
     return None
 
 
 def axis_of_one(mine: Array, right: Array) -> Difference | None:
-    """The right numbers with axes of length 1 too many or too few."""
+    """The right numbers with axes of length 1 that are too many, missing, or in the wrong place."""
     if not right.size or mine.size != right.size:
         return None
     if not same_value(np.squeeze(mine), np.squeeze(right)):
         return None
-    more = (
-        "an axis of length 1 too many" if mine.ndim > right.ndim else "an axis of length 1 too few"
-    )
-    return Difference(
-        "axis-of-one",
-        f"The numbers are right, but they have {more}.",
-        f"Yours have shape {mine.shape}, the right ones {right.shape}.",
-    )
+    if mine.ndim == right.ndim:
+        what = "Your numbers are right, but an axis of length 1 is in the wrong place."
+    else:
+        count = abs(mine.ndim - right.ndim)
+        axes = f"{word(count)} {'axis' if count == 1 else 'axes'} of length 1"
+        side = "many" if mine.ndim > right.ndim else "few"
+        what = f"Your numbers are right, but your answer has {axes} too {side}."
+    return Difference("axis-of-one", what, shapes_apart(mine, right))
 
 
 def another_shape(mine: Array, right: Array) -> Difference | None:
@@ -131,6 +128,6 @@ def another_shape(mine: Array, right: Array) -> Difference | None:
         return None
     return Difference(
         "another-shape",
-        "The numbers are right and in the right order, but in another shape.",
-        f"Yours have shape {mine.shape}, the right ones {right.shape}.",
+        "Your numbers are right and in the right order, but the shape is wrong.",
+        shapes_apart(mine, right),
     )

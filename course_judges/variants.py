@@ -1,5 +1,5 @@
-"""What wrong answers of our own make of a draw of inputs: each runs once, however many students are
-judged on that draw.
+"""The results of our own wrong answers on a draw of inputs: each runs once, however many students
+are judged on that draw.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 from course_tasks.answers import Answers
 from course_tasks.probing import Inputs, Probe, run
 
-# Of one draw; a class is judged by processes that may grow by some tens of megabytes.
+# For one draw; a class is judged by processes that may grow by some tens of megabytes.
 MOST_BYTES = 2 * 2**20
 
 
 class Variants:
-    """The wrong answers that have run on one draw, and what came of them."""
+    """The wrong answers that have run on one draw, with their results."""
 
     def __init__(self) -> None:
         # The answer itself is kept, so that its id stays its own.
@@ -29,7 +29,7 @@ class Variants:
         inputs: Inputs,
         until: Callable[[str, Answers], bool] | None = None,
     ) -> Answers:
-        """What a wrong answer makes of the inputs.
+        """The results of a wrong answer on the inputs.
 
         Parameters
         ----------
@@ -40,8 +40,8 @@ class Variants:
         inputs : mapping of str to ndarray
             One draw, always the same.
         until : callable (case, Answers) -> bool, optional
-            Nothing is wanted of the cases after one of which it says True; it may be shown more
-            answers than those of the cases so far.
+            After a case for which it returns True, no further ones are needed. It may be shown
+            answers to more cases than those so far.
         """
         known = self._known.get(id(variant))
         if known is not None:
@@ -50,7 +50,7 @@ class Variants:
                 return answers
             if until is not None and any(until(case, answers) for case in cases):
                 return answers
-            until = None  # asked for the second time, and further: the next one finds all of it
+            until = None  # A second question goes further, so now all cases are run.
         asked: list[str] = []
 
         def enough(case: str, so_far: Answers) -> bool:

@@ -1,4 +1,4 @@
-"""How findings word numbers: as a person reads them, the same in every chapter."""
+"""How findings word numbers: as a person would write them, the same in every chapter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number as a person reads it: NaN by name, a true minus, no padded exponent."""
+    """A number as a person would write it: NaN by name, a true minus, no padded exponent."""
     if np.isnan(value):
         return "NaN"
     text = f"{value + 0.0:.{digits}g}".replace("-", "−")
@@ -28,12 +28,12 @@ def index(place: Iterable[int]) -> str:
 
 
 def row(values: Array, digits: int = 2) -> str:
-    """A row of weights as a person reads it: "[1, 0.33, 0]"."""
+    """A row of weights as a person would write it: "[1, 0.33, 0]"."""
     return "[" + ", ".join(number(float(v), digits) for v in values) + "]"
 
 
 def numbers_apart(one: float, other: float) -> tuple[str, str]:
-    """Two different numbers with as many digits as it takes that they differ as shown."""
+    """Two different numbers with as many digits as it takes to see that they differ."""
     for digits in range(4, 17):
         shown = number(one, digits), number(other, digits)
         if shown[0] != shown[1]:
@@ -42,9 +42,7 @@ def numbers_apart(one: float, other: float) -> tuple[str, str]:
 
 
 def rows_apart(one: Array, other: Array) -> tuple[str, str]:
-    """Two different rows with as many digits as it takes that each number that differs is seen to
-    differ.
-    """
+    """Two different rows with as many digits as it takes to see where they differ."""
     one, other = one.astype(float), other.astype(float)
     off = ~close(one, other)
     for digits in range(2, 17):
@@ -67,6 +65,11 @@ def results_by_name(names: Iterable[str]) -> str:
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
 
 
+def first_upper(text: str) -> str:
+    """The same text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def word(number: int) -> str:
     """A count in words, as far as the words go."""
     return _WORDS[number] if number < len(_WORDS) else str(number)
@@ -74,7 +77,7 @@ def word(number: int) -> str:
 
 def sentence(text: str) -> str:
     """A message of an exception on one line, with a full stop at its end."""
-    text = " ".join(text.split()) or "It gave no reason."
+    text = " ".join(text.split()) or "It came without a message."
     return text if text[-1] in ".!?" else text + "."
 
 

@@ -1,4 +1,4 @@
-"""A way to write with a model, right and with one step replaced: what tasks on generation share."""
+"""Writing with a model, rightly or with one step replaced, as tasks on generation share it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def drawn(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """(B,) one symbol a row from logits (B, V)."""
+    """(B,) one symbol for each row of logits (B, V)."""
     return torch.multinomial(logits.float().softmax(dim=-1), 1, generator=generator).squeeze(1)
 
 
@@ -21,13 +21,13 @@ def likeliest(logits: Tensor, generator: torch.Generator) -> Tensor:  # noqa: AR
 
 
 def drawn_by_global_chance(logits: Tensor, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    """(B,) one symbol a row, whatever generator is given."""
+    """(B,) one symbol for each row, drawn without the generator that is given."""
     return drawn(logits, torch.default_generator)
 
 
 @dataclass(frozen=True)
 class Writer:
-    """The tokens (B, T) and at most `count` more.
+    """Returns the tokens (B, T) and at most `count` more.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class Writer:
         The logits of the next symbol.
     draw : callable (logits, generator) -> (B,)
     quiet, restore : bool
-        Whether the model is put into evaluation mode, and back into its own.
+        Whether the model is put into evaluation mode, and back into its own mode.
     fill : bool
-        Whether a row that wrote the stop symbol is filled up with it.
+        Whether a row that wrote the stop symbol is filled with it.
     from_prompt : bool
         Whether a stop symbol in the prompt ends the text.
     enough : callable (done (B,)) -> bool
-        Whether writing ends, told which rows have.
+        Whether writing ends; it is told which rows are done.
     """
 
     context: Callable[[Tensor, int], Tensor] = lambda tokens, size: tokens[:, -size:]

@@ -1,7 +1,7 @@
 """What a task asks: contract, inputs, probe, and answers as plain data.
 
-All of it may stand beside student code: what is right is known to `course_judges` alone. `runner`
-is what runs inside the grader's sandbox.
+All of it may run beside student code, since only `course_judges` knows what is right. `runner` is
+the part that runs inside the grader's sandbox.
 """
 
 from course_tasks.checking import check

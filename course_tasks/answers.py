@@ -1,8 +1,8 @@
 """What leaves a student's code: plain values with a name, as objects here and as bytes on the wire.
 
-A value is an array of a few plain types or a text; a case that raised leaves the error's words
-instead. Nothing else crosses: no objects, no pickle. The receiving side trusts nothing of what the
-bytes claim.
+A value is an array of a few plain types or a text, and a case that raised leaves the error's words
+instead. Nothing else crosses, neither objects nor pickles. The receiving side doesn't trust what
+the bytes claim.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from course_tasks.errors import InvalidAnswerError
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Value: TypeAlias = Array | str
 
-# How far apart two numbers may be that are one. Float32 through a few matrix products and a
-# softmax, summed in any order, stays far inside; no mistake of the course does.
+# How far apart two numbers may be and still count as equal. Rounding in float32 through a few
+# matrix products and a softmax, in any order, stays far below this; no mistake of the course does.
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
 
 # Ample for any task (the largest right answers of the course have 2 MB, the largest wrong ones that
 # a judge has words for 12), too little to fill a grader's memory.
 MOST_BYTES = 16 * 2**20
-# A header names up to a hundred and fifty values, three times: a check asks two draws, and the
-# first again. One of megabytes is an attempt to keep the reader busy.
+# A header names up to a hundred and fifty values three times, since a check asks about two draws
+# and then about the first again. One of megabytes is an attempt to keep the reader busy.
 MOST_VALUES = 512
 MOST_HEADER_BYTES = 2**17
 MOST_DIMENSIONS = 8
@@ -62,7 +62,7 @@ class Raised:
     kind : str
         Name of the exception's class, for example "IndexError".
     message : str
-        Its words, cut to a page's measure.
+        Its words, cut to fit a page.
     line : str
         The line of the student's own code where it happened; empty when it is not known.
     """
@@ -73,7 +73,7 @@ class Raised:
 
     @classmethod
     def of(cls, error: BaseException, line: str = "") -> Raised:
-        """The words of an exception, never the exception itself."""
+        """The words of an exception, but never the exception itself."""
         try:
             message = str(error)
         except Exception:  # a student's exception class may itself be broken
@@ -98,8 +98,8 @@ class Answers:
     errors : mapping of str to Raised
         One entry for each case that raised.
     changed : mapping of str to str
-        One entry for each case that changed what it was given: the names of the arguments, as far
-        as they are known.
+        One entry for each case that changed what it was given, with the names of the arguments if
+        they are known.
     """
 
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -193,7 +193,7 @@ class Answers:
 
 
 def arrays_from_bytes(data: bytes) -> dict[str, Array]:
-    """Rebuild named arrays from bytes that nobody vouches for.
+    """Rebuild named arrays from bytes that can't be trusted.
 
     Parameters
     ----------
@@ -241,17 +241,16 @@ def arrays_from_bytes(data: bytes) -> dict[str, Array]:
         raw = entry["data"]
         if dtype == _DTYPES["BOOL"] and bytes(raw).strip(b"\x00\x01"):
             raise InvalidAnswerError(
-                f"{name!r} is of truth values but holds bytes other than 0 and 1"
+                f"{name!r} should hold True and False, but has bytes other than 0 and 1"
             )
         arrays[name] = np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
     return arrays
 
 
 def _check_shape(name: str, shape: tuple[int, ...]) -> None:
-    """Refuse a shape that no answer has, whatever number of elements it comes to.
+    """Refuse a shape that no answer has, even if it has few elements.
 
-    An array of shape (0, N) has no elements and no bytes, but whoever sums over its first axis
-    makes one of N.
+    An array of shape (0, N) has no elements and no bytes, but a sum over its first axis has N.
     """
     if len(shape) > MOST_DIMENSIONS:
         raise InvalidAnswerError(
@@ -280,7 +279,7 @@ def arrays_to_bytes(arrays: Mapping[str, Array]) -> bytes:
 def _saved(arrays: Mapping[str, Array]) -> bytes:
     """Arrays of the types in the whitelist as a safetensors file.
 
-    What safetensors itself asks of each array takes three times as long as all of this.
+    The checks that safetensors itself makes for each array take three times as long as all of this.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Which tasks there are: each module of a `chNN_name/` that holds a `PROBE` is one.
 
-Nothing lists them. A task is named after its module, with `-` for `_`, and what stands beside it
-without a `PROBE` is what several tasks of the chapter share.
+There is no list of them. A task is named after its module, with `-` instead of `_`, and modules
+without a `PROBE` hold what several tasks of the chapter share.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def module_of(task: str) -> str:
 
 
 def missing(task: str) -> tuple[str, ...]:
-    """Packages that answers to a task are written with, and that are not installed here.
+    """Packages that answers to a task are written with, but that are not installed here.
 
-    Most chapters need none beyond the course's own; one that does names them in `REQUIRES`.
+    Most chapters need none beyond the course's own; a chapter that does names them in `REQUIRES`.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def missing(task: str) -> tuple[str, ...]:
 def lacking() -> dict[str, tuple[str, ...]]:
     """Chapters whose answers cannot be written or graded here, and the packages that they lack.
 
-    Runs no code of those packages, and imports neither probes nor judges: whoever grades asks this
+    This runs no code of those packages, and imports neither probes nor judges. A grader asks it
     once, before the first submission.
     """
     found = {chapter: _lacking(chapter) for chapter in sorted(chapters())}
@@ -86,7 +86,7 @@ def _required(chapter: str) -> tuple[str, ...]:
 def _installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
-    except ValueError:  # imported already, by other means than a finder's
+    except ValueError:  # It was imported already, but not by a finder.
         return True
 
 
@@ -111,7 +111,7 @@ def _asks(module: str) -> bool:
 
 
 def look_again() -> None:
-    """Forget which modules there are: a chapter's folders are others now."""
+    """Forget which modules there are, because a chapter's folders have changed."""
     _modules.cache_clear()
 
 
@@ -152,7 +152,7 @@ def split(task: str) -> tuple[str, str]:
 
 
 def unknown(task: str) -> str:
-    """That there is no such task, and which one comes nearest."""
+    """Words that say that there is no such task, and which one has the most similar name."""
     near = difflib.get_close_matches(str(task), names(), n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names())}"
     return f"there is no task {task!r}{hint}"

@@ -1,8 +1,8 @@
 """`check`: what a student calls under a task.
 
-It asks, and others judge: at the desk the package `course_judges`, where it is installed; in a
-graded run a process that never held student code, so that a check there only says that it will be
-asked.
+It asks, and others judge. At the desk, that is the package `course_judges`, if it is installed. In
+a graded run, it is a process that never runs student code, so that a check in the notebook only
+says that the task is recorded.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from course_tasks.given_examples import Example
     from course_tasks.verdict import Verdict
 
-# By name, not by an import: what asks must work where nothing that judges may be.
+# By name instead of an import, since this has to work without the judges.
 _AT_DESK = "course_judges.at_desk"
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What `check` gives in a graded run: the question is asked, and judged elsewhere."""
+    """What `check` returns in a graded run, in which answers are judged elsewhere."""
 
     task: str
 
@@ -48,15 +48,15 @@ def check(
     answer : object
         Your function or class.
     seed : int, optional
-        Draws the same inputs again; by default they are new in each call.
+        Gives the same inputs again; by default they are new in each call.
     examples : sequence of Example, optional
-        Of a task whose judge is on the grader's machine alone: the answer is tried on these, and
-        nothing else is known of it here.
+        Of a task whose judge is only on the grader's machine. The answer is tried on these, and
+        nothing else is checked here.
 
     Returns
     -------
     Verdict
-        Points and findings; never an exception for what the answer does.
+        Points and findings; an exception of the answer is a finding, too.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def check(
         if error.name != _AT_DESK.partition(".")[0]:
             raise
         raise JudgesMissingError(
-            f"{task} cannot be judged here: the package course_judges is not installed. "
+            f"{task} cannot be judged here, because the package course_judges is not installed. "
             "Install the course as its README says"
         ) from error
     verdict: Verdict = at_desk.judge_at_desk(task, answer, seed)

@@ -1,9 +1,9 @@
-"""The errors of asking a task: each names what was wrong, the value, and what to do."""
+"""The errors of asking a task. Each names what was wrong, the value, and what to do."""
 
 from course_lib.errors import CourseError
 
-# Why there is no answer to judge, after the name that should stand for one. A grader that reads
-# this says which error left the name undefined.
+# Why there is no answer to judge; this follows the name that the answer should have. A grader that
+# reads this says which error left the name undefined.
 NOT_DEFINED = "is not defined when the check is reached"
 
 
@@ -23,15 +23,15 @@ class ReturnedTypeError(CourseError, TypeError):
 
 
 class IsolationError(CourseError, OSError):
-    """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
+    """The kernel refuses isolation: user namespaces or system-call filters may be switched off."""
 
 
 class FrameError(CourseError, ValueError):
-    """What came over a socket is not a message of this course, or too long."""
+    """What came over a socket is not a message of this course, or is too long."""
 
 
 class MessageTooLargeError(FrameError):
-    """A message is longer than what is left of all that may be sent."""
+    """A message is longer than what may still be sent."""
 
 
 class FrameTimeoutError(FrameError):
@@ -43,7 +43,7 @@ class JudgesMissingError(CourseError, ImportError):
 
 
 class UnfilledTaskError(CourseError):
-    """A piece of a new task is not written yet; the message says which, and where."""
+    """A piece of a new task is not written yet; the message says which one, and where."""
 
 
 class InvalidExamplesError(CourseError, ValueError):

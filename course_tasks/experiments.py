@@ -1,7 +1,7 @@
 """An experiment in an assignment: predict, run, and write down what you saw.
 
-The run takes seconds and needs the text, so it happens at the desk only. What is judged is the
-numbers that were written down, which nothing but the run gives.
+The run takes seconds and needs the text, so it only happens at the desk. The numbers that were
+written down are judged, since only the run gives them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Study: TypeAlias = "Callable[[Corpus], Numbers]"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was predicted, and what a run gave; a notebook shows it as a table.
+    """What was predicted and what a run gave; a notebook shows them as a table.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class NotRun:
-    """What `experiment` gives where nothing is run, and why."""
+    """What `experiment` returns if nothing is run, with the reason."""
 
     why: str
 
@@ -68,33 +68,33 @@ class NotRun:
 
 
 def experiment(study: Study, predicted: Callable[[], Numbers], text: str) -> Outcome | NotRun:
-    """Run an experiment on a text, and show what it gives beside what was predicted.
+    """Run an experiment on a text, and show its results beside the predictions.
 
     Parameters
     ----------
     study : callable (Corpus) -> mapping of str to number
         Runs, and returns what it measured.
     predicted : callable () -> mapping of str to number
-        Asked first: a prediction comes before its experiment. It costs no points.
+        Asked first, since a prediction comes before its experiment. It costs no points.
     text : str
-        Which corpus, as `data.load` takes it; where it cannot be had, the play stands in.
+        Which corpus, as `data.load` takes it; if it is not available, the play is used instead.
 
     Returns
     -------
     Outcome or NotRun
-        The second as long as one of the two functions is not written yet.
+        A `NotRun` as long as one of the two functions is not written yet.
     """
     try:
         guesses = dict(predicted())
     except NotImplementedError:
         return NotRun("Write down your prediction first: fill `predicted` and run its cell.")
-    from course_lib import data  # and with it torch, which whoever only asks needs not wait for
+    from course_lib import data  # not above, because it takes torch with it
 
     try:
         corpus = data.load(text)
         seen = study(corpus)
     except NotImplementedError:
-        return NotRun("The prediction is noted. Now fill `study` and run its cell, then this one.")
+        return NotRun("Your prediction is noted. Now fill `study`, run its cell, then this one.")
     return Outcome(guesses, {"text": corpus.name, **seen})
 
 
@@ -103,8 +103,8 @@ def experiment_elsewhere(
     predicted: Callable[[], Numbers],  # noqa: ARG001
     text: str,  # noqa: ARG001
 ) -> NotRun:
-    """Stands for `experiment` in a graded run."""
-    return NotRun("Experiments are not run again for grading; the numbers that you noted count.")
+    """Replaces `experiment` in a graded run."""
+    return NotRun("Experiments are not run again for grading. The numbers that you noted count.")
 
 
 def _shown(value: Any) -> str:

@@ -1,6 +1,6 @@
 """From what a student's function returned to named plain values: arrays of a few types, and texts.
 
-Tensors of torch and arrays of JAX become NumPy's; what is none of these is refused by the name of
+Tensors of torch and arrays of JAX become arrays of NumPy. Anything else is refused by the name of
 its type.
 """
 
@@ -16,12 +16,12 @@ import numpy as np
 from course_tasks.answers import MOST_VALUES, Array, Value
 from course_tasks.errors import ReturnedTypeError
 
-# What is said of a function that came to its end without a result.
-NOTHING_RETURNED = "returned None (is there a `return`?); expected a tensor, a number or a text"
+# What is said of a function that returned None.
+NOTHING_RETURNED = "returned None; is a `return` missing?"
 
 
 def flatten(name: str, result: Any) -> dict[str, Value]:
-    """Name every plain value in what a case returned.
+    """Give a name to every plain value in what a case returned.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
     Raises
     ------
     ReturnedTypeError
-        If something in it is none of these; the message says what it was.
+        If something else is in it; the message says what it was.
     """
     if isinstance(result, Mapping):
         # A mapping of a student's own may have no end.
@@ -70,7 +70,7 @@ def _is_scalar_tensor(item: Any) -> bool:
 
 
 def _is_jax(thing: Any) -> bool:
-    """True for an array of JAX, which only exists where somebody has imported JAX."""
+    """True for an array of JAX, which only exists if JAX has been imported."""
     array = getattr(sys.modules.get("jax"), "Array", None)
     return isinstance(array, type) and isinstance(thing, array)
 
@@ -90,19 +90,21 @@ def _plain(result: Any) -> Value:
         result, bool | int | float | np.ndarray | np.number | np.bool_
     ) and not hasattr(result, "__array__"):
         raise ReturnedTypeError(
-            f"returned {_describe(result)}; expected a tensor, a number or a text"
+            f"returned {_describe(result)}; it should return a tensor, a number or a text"
         )
     try:
         array = np.asarray(result)
     except ValueError as error:  # rows of unequal length
-        raise ReturnedTypeError(f"returned nested lists that make no array: {error}") from error
+        raise ReturnedTypeError(
+            f"returned nested lists that don't form an array; NumPy says: {error}"
+        ) from error
     if array.dtype.kind == "f":
         return array.astype("<f8" if array.dtype.itemsize > 4 else "<f4")
     if array.dtype.kind in "iu":
         return array.astype("<i8")
     if array.dtype.kind == "b":
         return array.astype("?")
-    raise ReturnedTypeError(f"returned values of type {array.dtype}; expected numbers")
+    raise ReturnedTypeError(f"returned values of type {array.dtype}; they should be real numbers")
 
 
 def _from_torch(tensor: Any) -> Any:
@@ -119,7 +121,7 @@ def _from_jax(array: Any) -> Array:
     """A JAX array as NumPy's; half precision widens to float32, a PRNG key is refused by name."""
     if "key<" in str(array.dtype):
         raise ReturnedTypeError(
-            f"returned a PRNG key ({array.dtype}); expected what was drawn with it"
+            f"returned a PRNG key ({array.dtype}); it should return what was drawn with it"
         )
     held = np.asarray(array)
     return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like

@@ -1,8 +1,8 @@
-"""A check by examples: for tasks whose judge is on the grader's machine alone.
+"""A check by examples, for tasks whose judge is only on the grader's machine.
 
 `course release` writes the examples into the notebook, with what a right answer returns. The check
-says whether an answer runs, returns the right shapes, and agrees with the examples; it awards no
-points, because whoever sees the examples can also return them.
+says whether an answer runs, returns the right shapes, and agrees with the examples. It awards no
+points, because an answer could return the numbers of the examples without computing them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from course_tasks.errors import InvalidExamplesError
 from course_tasks.verdict import MEDIA_TYPE, Finding, State, Verdict
 
-# Enough digits for the tolerances, and few enough to be read.
+# Enough digits for the tolerances, but few enough to be readable.
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Example:
-    """One call, and what a right answer makes of it.
+    """One call, and what a right answer returns.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ExampleVerdict(Verdict):
 
     @property
     def headline(self) -> str:
-        """One line: how it stands, and who awards the points."""
+        """One line: how the answer fared, and who awards the points."""
         if self.state is State.NOT_ATTEMPTED:
             return f"Not attempted · {self.title}"
         how = {State.RIGHT: f"as in all {self.examples} examples", State.WRONG: "not right yet"}
@@ -90,7 +90,7 @@ def given_examples(text: str) -> tuple[Example, ...]:
     Raises
     ------
     InvalidExamplesError
-        If the text was changed so that nobody can read it.
+        If the text was changed so that it cannot be read.
     """
     try:
         said = [json.loads(line) for line in text.strip().splitlines()]
@@ -104,13 +104,13 @@ def given_examples(text: str) -> tuple[Example, ...]:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidExamplesError(
-            f"the examples cannot be read ({error}): take the cell from the notebook as it was "
-            "handed out"
+            f"the examples cannot be read ({error}). Copy the cell again from the notebook as it "
+            "was handed out"
         ) from error
 
 
 def check_by_examples(task: str, answer: Any, examples: Sequence[Example]) -> ExampleVerdict:
-    """Try an answer on the examples, and say what is wrong about the first that it fails.
+    """Try an answer on the examples, and say what is wrong in the first one that it fails.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def check_by_examples(task: str, answer: Any, examples: Sequence[Example]) -> Ex
             said = Finding("not-attempted", "Fill the cell above, run it, then run this one.")
             return replace(right, state=State.NOT_ATTEMPTED, findings=(said,))
         if finding is not None:
-            effect = f"Example {number} of {len(examples)}. {finding.effect}".strip()
+            effect = f"This is example {number} of {len(examples)}. {finding.effect}".strip()
             return replace(right, state=State.WRONG, findings=(replace(finding, effect=effect),))
     return right
 
@@ -144,21 +144,19 @@ def _tried(answer: Any, one: Example) -> Finding | None:
         name = type(error).__name__
         if one.raises:
             known = {each.__name__ for each in type(error).__mro__}
-            what = f"It raises {name}; it should raise {one.raises}."
+            what = f"Your function raises {name} instead of {one.raises}."
             return None if one.raises in known else Finding("another-error", what)
-        return Finding("raises", f"It raises {name}: {str(error)[:300]}")
+        return Finding("raises", f"Your function raises {name}: {str(error)[:300]}")
     if one.raises:
-        return Finding("no-error", f"It returns something where {one.raises} should be raised.")
-    return _compared(returned, one.returns, "It returns")
+        return Finding("no-error", f"Your function should raise {one.raises}, but it returns.")
+    return _compared(returned, one.returns, "Your function returns")
 
 
 def _compared(mine: Any, right: Any, where: str) -> Finding | None:
     if isinstance(right, list):
         if not isinstance(mine, list | tuple) or len(mine) != len(right):
             size = f" of {len(mine)}" if isinstance(mine, list | tuple) else ""
-            return Finding(
-                "kind", f"{where} {_kind(mine)}{size}; {len(right)} values are expected."
-            )
+            return Finding("kind", f"{where} {_kind(mine)}{size} instead of {len(right)} values.")
         pairs = enumerate(zip(mine, right, strict=True))
         found = (_compared(a, b, f"Value {n} of what it returns is") for n, (a, b) in pairs)
         return next((each for each in found if each is not None), None)
@@ -168,21 +166,21 @@ def _compared(mine: Any, right: Any, where: str) -> Finding | None:
         if isinstance(mine, Tensor) and mine.ndim == 0:
             mine = mine.item()
         if not isinstance(mine, float | int) or isinstance(mine, bool):
-            return Finding("kind", f"{where} {_kind(mine)}; a number is expected.")
+            return Finding("kind", f"{where} {_kind(mine)} instead of a number.")
         close = abs(mine - right) <= ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * abs(right)
-        return None if close else Finding("values", f"{where} {mine:g}; {right:g} is expected.")
+        return None if close else Finding("values", f"{where} {mine:g} instead of {right:g}.")
     same = type(mine) is type(right) and mine == right
-    return None if same else Finding("values", f"{where} {mine!r:.100}; {right!r} is expected.")
+    return None if same else Finding("values", f"{where} {mine!r:.100} instead of {right!r}.")
 
 
 def _compared_tensors(mine: Any, right: Tensor, where: str) -> Finding | None:
     if not isinstance(mine, Tensor):
-        return Finding("kind", f"{where} {_kind(mine)}; a tensor is expected.")
+        return Finding("kind", f"{where} {_kind(mine)} instead of a tensor.")
     if mine.shape != right.shape:
-        shapes = f"{tuple(mine.shape)}; {tuple(right.shape)} is expected"
+        shapes = f"{tuple(mine.shape)} instead of {tuple(right.shape)}"
         return Finding("shape", f"{where} a tensor of shape {shapes}.")
     if mine.is_floating_point() != right.is_floating_point() or mine.is_complex():
-        return Finding("kind", f"{where} a tensor of {mine.dtype}; {right.dtype} is expected.")
+        return Finding("kind", f"{where} a tensor of {mine.dtype} instead of {right.dtype}.")
     a, b = mine.detach().double(), right.double()
     far = ~torch.isclose(a, b, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
     if not far.any():
@@ -190,13 +188,14 @@ def _compared_tensors(mine: Any, right: Tensor, where: str) -> Finding | None:
     place = tuple(int(n) for n in far.nonzero()[0])
     return Finding(
         "values",
-        f"{int(far.sum())} of {far.numel()} numbers are others than in the example.",
-        f"At {place} it has {a[place].item():.{_DIGITS}g}, expected {b[place].item():.{_DIGITS}g}.",
+        f"{int(far.sum())} of {far.numel()} numbers differ from those in the example.",
+        f"At {place} you have {a[place].item():.{_DIGITS}g} instead of "
+        f"{b[place].item():.{_DIGITS}g}.",
     )
 
 
 def _kind(value: Any) -> str:
-    return "nothing (`return` is missing)" if value is None else f"one {type(value).__name__}"
+    return "None (is a `return` missing?)" if value is None else f"one {type(value).__name__}"
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What probes of several chapters share: drawing inputs, calling answers, taking them apart."""
+"""What probes of several chapters share: drawing inputs, calling answers, taking results apart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def number(value: float) -> Array:
 
 
 def tensor(array: Array) -> Tensor:
-    """An input as an answer is given it; it shares the array's memory."""
+    """An input as the tensor that an answer is given; it shares the array's memory."""
     return torch.from_numpy(array)
 
 
@@ -53,12 +53,12 @@ def integer(value: Any, what: str) -> int:
     Raises
     ------
     ReturnedTypeError
-        In words that a student can use, if it is a decimal number or no number; a probe that turned
-        1.5 into 1 would take a wrong answer for a right one.
+        In words that a student can use, if it is a decimal number or no number at all. If a probe
+        turned 1.5 into 1, a wrong answer would pass.
     """
     held = value.item() if hasattr(value, "item") else value
     if not isinstance(held, int):
-        raise ReturnedTypeError(f"returned {held!r} in its {what}; expected integers there")
+        raise ReturnedTypeError(f"returned {held!r} in its {what}; these should be integers")
     return held
 
 
@@ -74,15 +74,11 @@ def parts_of(result: Any, *names: str) -> dict[str, Any]:
         result = tuple(result)
     if isinstance(result, tuple | list) and len(result) == len(names):
         return dict(zip(names, result, strict=True))
-    if result is None:
-        raise ReturnedTypeError(NOTHING_RETURNED)
-    found = (
-        f"a {type(result).__name__} of {len(result)}"
-        if isinstance(result, tuple | list)
-        else f"one {type(result).__name__}"
-    )
     wanted = " and ".join((", ".join(f"`{name}`" for name in names[:-1]), f"`{names[-1]}`"))
-    raise ReturnedTypeError(f"returned {found}; expected {wanted}")
+    if isinstance(result, tuple | list):
+        found = f"a {type(result).__name__} of length {len(result)}"
+        raise ReturnedTypeError(f"returned {found}; it should return {wanted}")
+    raise _another_kind(result, wanted)
 
 
 def entries_of(result: Any, names: Sequence[str]) -> Mapping[str, Any]:
@@ -93,12 +89,17 @@ def entries_of(result: Any, names: Sequence[str]) -> Mapping[str, Any]:
     ReturnedTypeError
         In words that a student can use, if anything else was returned.
     """
-    wanted = f"expected a dict with {', '.join(f'`{name}`' for name in names)}"
-    if result is None:
-        raise ReturnedTypeError(f"returned None (is there a `return`?); {wanted}")
+    wanted = f"a dict with {', '.join(f'`{name}`' for name in names)}"
     if not isinstance(result, Mapping):
-        raise ReturnedTypeError(f"returned a {type(result).__name__}; {wanted}")
+        raise _another_kind(result, wanted)
     missing = [name for name in names if name not in result]
     if missing:
-        raise ReturnedTypeError(f"returned a dict without `{'`, `'.join(missing)}`; {wanted}")
+        found = f"a dict without `{'`, `'.join(missing)}`"
+        raise ReturnedTypeError(f"returned {found}; it should return {wanted}")
     return result
+
+
+def _another_kind(result: Any, wanted: str) -> ReturnedTypeError:
+    if result is None:
+        return ReturnedTypeError(f"{NOTHING_RETURNED} It should return {wanted}")
+    return ReturnedTypeError(f"returned one {type(result).__name__}; it should return {wanted}")

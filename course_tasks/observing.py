@@ -16,17 +16,17 @@ def observation(*names: str) -> Probe:
     Parameters
     ----------
     *names : str
-        What the answer's dictionary has to hold, beside `text`, the name of the corpus.
+        What the answer's dictionary has to hold besides `text`, the name of the corpus.
     """
 
     def noted(answer: Any, _: Inputs) -> dict[str, Any]:
         values = answer()
         if not isinstance(values, Mapping):
             kind = "None" if values is None else f"one {type(values).__name__}"
-            raise TypeError(f"the function should return a dictionary; it returned {kind}")
+            raise TypeError(f"your function should return a dictionary, but it returned {kind}")
         missing = [name for name in ("text", *names) if name not in values]
         if missing:
-            raise KeyError(f"the dictionary has no entry {missing[0]!r}")
+            raise ValueError(f"your dictionary has no entry {missing[0]!r}")
         return {
             "text": str(values["text"]),
             **{name: _one_number(name, values[name]) for name in names},
@@ -36,7 +36,7 @@ def observation(*names: str) -> Probe:
 
 
 def nothing(_rng: Rng) -> Inputs:
-    """The inputs of an experiment: there are none, since the student has run it already."""
+    """The inputs of an experiment, which has none, since the student has run it already."""
     return {}
 
 
@@ -51,7 +51,7 @@ def _one_number(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name!r} should be a number; it is {value!r:.60}") from error
+        raise TypeError(f"{name!r} should be a number, but it is {value!r:.60}") from error
     if not math.isfinite(number):
-        raise ValueError(f"{name!r} should be a number that a run can give; it is {number}")
+        raise ValueError(f"{name!r} should be a finite number, but it is {number}")
     return number

@@ -1,7 +1,6 @@
 """How a task asks: draw inputs, run the student's answer on them, keep plain values.
 
-This half of a task may stand beside student code. It knows inputs and calls; it knows no right
-answer.
+This half of a task may run beside student code. It knows inputs and calls, but no right answer.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from course_tasks.watching import Watch
 Inputs: TypeAlias = Mapping[str, Array]
 Case: TypeAlias = Callable[[Any, Inputs], Any]
 
-# A check asks twice, on inputs drawn apart, and then the first again: an answer may be right by
-# luck once, or remember what it was asked. Before the names of the second draw's inputs and values
-# stands SECOND, before the values of the last pass REPEATED.
+# A check asks on two draws of inputs and then on the first again, because an answer may be right by
+# luck once, or remember what it was asked. Names of inputs and values of the second draw begin with
+# SECOND, and names of values of the last pass begin with REPEATED.
 SECOND = "second/"
 REPEATED = "repeated/"
 
-# What an error went through on its way that no student wrote.
+# Code that an error may pass through, but that no student wrote.
 _OURS = tuple(
     Path(__file__).resolve().parents[1] / name
     for name in ("course_lib", "course_tasks", "course_judges")
@@ -57,7 +56,7 @@ class Probe:
     Attributes
     ----------
     inputs : callable (numpy Generator) -> mapping of str to ndarray
-        Draws fresh inputs. Sizes differ from each other and from draw to draw.
+        Draws fresh inputs. Dimensions differ from each other and from draw to draw.
     cases : mapping of str to callable (answer, inputs) -> value
         Each runs the student's function, class or module once and returns what came out. A case
         that raises does not stop the others.
@@ -67,10 +66,10 @@ class Probe:
     one_draw : str
         Why one draw is enough, for a task that takes long; empty for all others.
     same_sizes : str
-        Why the second draw has the sizes of the first; empty where they should differ.
+        Why the second draw has the same dimensions; empty if they should differ.
     second : callable (numpy Generator) -> mapping of str to ndarray, optional
-        Draws the second inputs in place of `inputs`: those at an edge of what the task allows, such
-        as a batch of one sample. Whatever else can go wrong has to show in the first draw, too.
+        Draws the second inputs instead of `inputs`, at an edge of what the task allows, such as a
+        batch of one sample. Anything else that can go wrong has to show in the first draw, too.
     """
 
     inputs: Callable[[np.random.Generator], Inputs]
@@ -81,9 +80,9 @@ class Probe:
     second: Callable[[np.random.Generator], Inputs] | None = None
 
     def shown(self, inputs: Inputs) -> Inputs:
-        """The drawn inputs that may stand beside student code: all that is not kept back.
+        """The drawn inputs that student code may see: all that is not kept back.
 
-        Whoever grades writes these to the file of inputs, and gives the judge all of them.
+        A grader writes these to the file of inputs, but gives all inputs to the judge.
         """
         return {
             name: array
@@ -98,8 +97,8 @@ def both(first: Inputs, second: Inputs) -> Inputs:
 
 
 def passes(inputs: Inputs) -> tuple[tuple[str, Inputs], ...]:
-    """In which order a check asks, and on which inputs: what stands before the names of the values
-    that come, and the inputs of that pass.
+    """In which order a check asks: for each pass, what the names of its values begin with, and its
+    inputs.
     """
     first = {name: array for name, array in inputs.items() if not name.startswith(SECOND)}
     second = {
@@ -113,33 +112,33 @@ def passes(inputs: Inputs) -> tuple[tuple[str, Inputs], ...]:
 
 
 def drawn_by_the_judge(_rng: np.random.Generator) -> Inputs:
-    """Stands for `Probe.inputs` where a task's inputs are made of what is right.
+    """Replaces `Probe.inputs` in a task whose inputs depend on the right answer.
 
     Raises
     ------
     JudgesMissingError
         Always: `course_judges.catalogue.inputs` draws them.
     """
-    raise JudgesMissingError("the inputs of this task are drawn by its judge alone")
+    raise JudgesMissingError("the inputs of this task are drawn by its judge")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of running a probe.
+    """The results of running a probe.
 
     Attributes
     ----------
     answers : Answers
         The values and errors, case by case.
     warnings : tuple of str
-        What was written to stderr and what Python warned of; shown, never counted.
+        What was written to stderr and what Python warned of; shown, but never counted.
     called : mapping of str to str
-        For each case with what a function was called last, where that was to be described; empty
-        for classes.
+        For each case, the arguments of the last call in words, if calls are described; empty for
+        classes.
     arguments : mapping of str to (mapping of str to Any)
-        For each case what a function was given, by its names, where it was called once.
+        For each case, the arguments of a function by their names, if it was called once.
     results : mapping of str to int
-        For each case how many things a function returned; 0 for classes.
+        For each case, how many things a function returned; 0 for classes.
     """
 
     answers: Answers
@@ -168,25 +167,25 @@ def run(
     answer : object
         The student's function, class or module.
     inputs : mapping of str to ndarray
-        One draw of `probe.inputs`, or two that `both` puts together; each case gets its own copy,
-        and only of what the probe does not keep back.
+        One draw of `probe.inputs`, or two that `both` puts together. Each case gets its own copy of
+        all that the probe does not keep back.
     until : callable (case, Answers) -> bool, optional
-        Asked after each case, with the answers so far; no further case is run when it says True.
+        Asked after each case, with the answers so far; no further case is run if it returns True.
     watched : bool
-        Whether to look what an answer does besides returning, `Answers.changed` included. For those
-        of whom it is known, that is half of the time.
+        Whether to observe what an answer does besides returning, such as `Answers.changed`. This
+        takes half of the time, so our own answers are not watched.
     described : bool
-        Whether `Run.called` is known, too.
+        Whether to fill `Run.called`, too.
     restored : bool
         Whether global random states are left as they were; False only within `own_randomness`, or
-        where nobody draws from them.
+        if nothing draws from them.
 
     Returns
     -------
     Run
-        A value or an error for every case; never raises for what the answer does. Only
-        `KeyboardInterrupt` passes, so that a person can stop an endless answer, and
-        `JaxMissingError` and `UnfilledTaskError`, which are no faults of the answer.
+        A value or an error for every case. What the answer raises is kept and not raised, except
+        for `KeyboardInterrupt`, so that a person can stop an endless answer, and `JaxMissingError`
+        and `UnfilledTaskError`, which are not the answer's fault.
     """
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
@@ -236,13 +235,12 @@ def run(
 
 
 def _written_into(given: Inputs, bits: Mapping[str, bytes]) -> bool:
-    """True if an array holds other bits than when it was drawn."""
+    """True if an array has changed since it was drawn."""
     return any(array.tobytes() != bits[name] for name, array in given.items())
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
-    """Run an answer where only bytes come in and go out: the half of a check that stands in a
-    sandbox.
+    """Run an answer with bytes as inputs and results: the half of a check that runs in a sandbox.
 
     Parameters
     ----------
@@ -263,8 +261,8 @@ def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
     InvalidAnswerError
         If the inputs cannot be read, or the answer is larger than a task can ask for.
     CourseError
-        If the inputs hold what the probe keeps back: beside student code they are no secret, and
-        dropping them here would be too late.
+        If the inputs hold what the probe keeps back. Student code could already have read it, so
+        dropping it here would be too late.
     """
     given = arrays_from_bytes(inputs)
     leaked = sorted(probe.kept_back & {name.removeprefix(SECOND) for name in given})
@@ -294,22 +292,18 @@ def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> dict[str, n
     Raises
     ------
     AttributeError
-        If a parameter of that name is missing, or one has another shape; the message names it, and
-        what the module has.
+        If a parameter of that name is missing or has another shape; the message names it, and what
+        the module has.
     """
     parameters = dict(module.named_parameters())
     for name, value in weights.items():
         if name not in parameters:
-            have = (
-                ", ".join(f"{k} {tuple(v.shape)}" for k, v in parameters.items()) or "none at all"
-            )
-            raise AttributeError(
-                f"the module has no parameter named {name!r}; its parameters: {have}"
-            )
+            have = ", ".join(f"{k} {tuple(v.shape)}" for k, v in parameters.items()) or "none"
+            raise AttributeError(f"your module has no parameter named {name!r}; it has {have}")
         if tuple(parameters[name].shape) != value.shape:
             raise AttributeError(
-                f"parameter {name!r} has shape {tuple(parameters[name].shape)}, "
-                f"expected {value.shape}"
+                f"parameter {name!r} has shape {tuple(parameters[name].shape)} "
+                f"instead of {value.shape}"
             )
         with torch.no_grad():
             parameters[name].copy_(torch.from_numpy(value))
@@ -329,7 +323,7 @@ def own_randomness() -> Iterator[None]:
 
 
 def _raised(error: BaseException, watch: Watch) -> Raised:
-    """The error of a case; where the probe stumbled over None, that is what is said."""
+    """The error of a case; if the probe stumbled over None, it says that None was returned."""
     line = _line_of(error)
     if not line and watch.returned_nothing and not isinstance(error, ReturnedTypeError):
         error = ReturnedTypeError(NOTHING_RETURNED)

@@ -1,10 +1,10 @@
-"""Models that probes hand to an answer, in place of trained ones."""
+"""Models that probes give to an answer instead of trained ones."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
-# The logit of the only possible next symbol, where all others have 0: e⁻⁶⁰ is never drawn.
+# The logit of the only possible next symbol. All others have 0, and e⁻⁶⁰ is never drawn.
 CERTAIN = 60.0
 
 
@@ -19,7 +19,7 @@ class Dice(nn.Module):
     Parameters
     ----------
     logits : (V,) float
-        Of every next symbol.
+        Those of the next symbol, which are always the same.
     """
 
     def __init__(self, logits: Tensor):

@@ -1,4 +1,4 @@
-"""What stands in a new task where something is still to be written."""
+"""A placeholder in a new task for something that is still to be written."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from course_tasks.errors import UnfilledTaskError
 
 
 def unfilled(module: str, sentence: str) -> Callable[..., Any]:
-    """Stand for an answer, a claim or words that nobody has written yet.
+    """Make a placeholder for an answer, a claim or words that nobody has written yet.
 
     Parameters
     ----------
     module : str
-        The `__name__` of the module in which it stands.
+        The `__name__` of the module that holds it.
     sentence : str
-        What is to be written there.
+        Says what to write there.
 
     Returns
     -------

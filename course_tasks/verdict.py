@@ -1,4 +1,4 @@
-"""What a student is told: points, what was right, what was done, where to look again."""
+"""What a student is told: points, what is right, what went wrong, and where to look again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 MEDIA_TYPE = "application/vnd.course.verdict+json"
-"""Under which a cell's output keeps its verdict for programs, beside points and feedback."""
+"""The key of the verdict for programs in a cell's output, beside points and feedback."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class Section:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was seen in an answer.
+    """One thing that was found in an answer.
 
     Attributes
     ----------
     name : str
         Short and stable, for the class report: the mistake's name, or the property that fails.
     what : str
-        What was done, in one sentence; the headline.
+        The headline: what was done, in one sentence.
     effect : str
-        What that does to the data, with numbers of this very run.
+        What that does to the data, with numbers of this run.
     section : Section, optional
         Where to look again.
     entry : str
         The entry of the book's field guide on this mistake, if it has one.
 
-    Code stands between backticks in `what` and `effect`; everything else is plain text.
+    Code in `what` and `effect` is between backticks; everything else is plain text.
     """
 
     name: str
@@ -82,7 +82,7 @@ class PartResult:
     points : float
     earned : bool
     because : str
-        Why it is not earned, where that is no fault of its own: what it builds on failed.
+        Why it is not earned, if the reason is another part that it builds on.
     """
 
     name: str
@@ -92,7 +92,7 @@ class PartResult:
 
 
 class State(Enum):
-    """How an answer stands."""
+    """How an answer fared."""
 
     RIGHT = "right"
     PARTLY = "partly right"
@@ -108,8 +108,8 @@ _SIGN = {
     State.NOT_ATTEMPTED: "○",
     State.INTERRUPTED: "■",
 }
-# Mid tones with a contrast of at least 3:1 on white and on near-black; the sign and the words say
-# the same.
+# Mid tones with a contrast of at least 3:1 on white and on near-black. They only repeat what the
+# sign and the words say.
 _COLOR = {
     State.RIGHT: "#2b9348",
     State.PARTLY: "#b07d10",
@@ -136,7 +136,7 @@ class Verdict:
     parts : tuple of PartResult
     findings : tuple of Finding
     notes : tuple of str
-        Said beside the verdict and never counted: warnings, mostly.
+        Shown beside the verdict but never counted; mostly warnings.
     """
 
     task: str
@@ -192,8 +192,8 @@ class Verdict:
         Parameters
         ----------
         book : str, optional
-            Address of the published book, for links; see `Section.link`. Empty: no links, where
-            neither a book nor an exercise is near.
+            Address of the published book, for links; see `Section.link`. If it is empty, there are
+            no links, because neither a book nor an exercise is at hand.
         """
         color = _COLOR[self.state]
         rows = [
@@ -257,9 +257,9 @@ class Verdict:
         }
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Points for nbgrader, feedback for people, the whole as JSON for `course check`.
+        """Points for nbgrader, feedback for people, and all of it as JSON for `course check`.
 
-        A terminal shows `text/plain` only, so there it is the feedback.
+        A terminal only shows `text/plain`, so there it is the feedback.
         """
         return {
             "text/plain": str(self) if _in_terminal() else str(self.points),
@@ -276,12 +276,12 @@ def _in_terminal() -> bool:
 
 
 def field_guide_address(entry: str, book: str) -> str:
-    """Where an entry of the field guide stands in a published book."""
+    """The address of an entry of the field guide in a published book."""
     return f"{book.rstrip('/')}/book/field-guide.html#{entry}"
 
 
 def _in_the_field_guide(entry: str, book: str | None) -> str:
-    """In words alone without a published book: its build is what puts entries into their page."""
+    """A reference; without a published book it has no link, since only its build makes the page."""
     if not book:
         return f"Field guide, entry {html.escape(entry)}."
     address = html.escape(field_guide_address(entry, book), quote=True)

@@ -13,37 +13,37 @@ from typing import Any
 import numpy as np
 import torch
 
-# Of these a probe wants nothing but that they are called. Classes, modules and compiled functions
-# may be asked for more, and stay what they are.
+# A probe only calls these. Classes, modules and compiled functions may have other uses, so they
+# stay as they are.
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 
-# A list of lists of tensors is the deepest that any task hands over.
+# No task passes anything deeper than a list of lists of tensors.
 _DEPTH = 3
 
 
 class Watch:
-    """What was seen of a function's calls.
+    """What was observed of a function's calls.
 
     Attributes
     ----------
     changed : list of str
-        Arguments that were others after a call, by the names that the function gives them.
+        Arguments that had changed after a call, by the names that the function gives them.
     called : str
-        The sizes and numbers of the last call: "x of shape (2, 5, 3), width = 4"; empty unless
+        Shapes and numbers of the last call, as in "x of shape (2, 5, 3), width = 4"; empty unless
         calls are described.
     arguments : dict of str to Any
-        Copies of what the only call was given; empty when there were several.
+        Copies of the arguments of the only call; empty if there were several.
     calls : int
         How often it was called.
     results : int
-        How many things the last call returned: in a tuple, a list or a dict, or else one.
+        How many things the last call returned in a tuple, a list or a dict; otherwise 1.
     returned_nothing : bool
-        Whether the last call came to its end and returned None.
+        Whether the last call returned None.
 
     Parameters
     ----------
     describes : bool
-        Whether calls are described; it takes as long as the call of a small function.
+        Whether calls are described, which takes as long as the call of a small function.
     """
 
     def __init__(self, *, describes: bool = False) -> None:
@@ -53,7 +53,7 @@ class Watch:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was seen, before another case is asked."""
+        """Forget what was observed, before the next case."""
         self.changed: list[str] = []
         self.called = ""
         self.arguments: dict[str, Any] = {}
@@ -65,7 +65,7 @@ class Watch:
         """The same function, watched; anything else is returned as it is."""
         if not isinstance(answer, _FUNCTIONS):
             return answer
-        if answer is not self._answer:  # working it out takes longer than most calls
+        if answer is not self._answer:  # making the wrapper takes longer than most calls
             self._answer, self._watched = answer, self._around(answer)
         return self._watched
 
@@ -99,10 +99,10 @@ class Watch:
 
 
 def _positional(answer: Any) -> tuple[float, tuple[str, ...]]:
-    """With how many arguments at least, and with which at most, a function may be called by their
-    positions alone; with none at all if only its signature can tell.
+    """The fewest arguments with which a function may be called by position alone, and the names of
+    all of them; infinity and no names if only its signature can tell.
     """
-    if type(answer) is not FunctionType or vars(answer):  # what wraps another one has its names
+    if type(answer) is not FunctionType or vars(answer):  # a wrapper has the names of the other one
         return math.inf, ()
     code = answer.__code__
     if code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
@@ -124,7 +124,7 @@ def _by_name(
     if signature is not None:
         try:
             return dict(signature.bind(*args, **named).arguments)
-        except TypeError:  # the call will say so itself
+        except TypeError:  # the call itself will raise it
             pass
     return {f"argument {n}": value for n, value in enumerate(args, 1)} | named
 

@@ -1,1 +1,1 @@
-"""The only part of grading that lies inside the sandbox, beside student code."""
+"""The only part of grading that runs inside the sandbox, beside student code."""

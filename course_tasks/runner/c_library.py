@@ -1,4 +1,4 @@
-"""The C library, through which the kernel is asked for what Python 3.11 has no names for."""
+"""The C library, for requests to the kernel that Python 3.11 has no names for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def c_library(kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
 
 
 def must(returned: int, what: str) -> None:
-    """See that a call succeeded, which the C library says with a zero.
+    """Make sure that a call succeeded, which the C library reports as zero.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Inside the sandbox: run a notebook's cells as a kernel would, and ask the tasks' questions.
 
-Nothing here is trusted by anybody: student code runs in the same process and may change all of it.
-What leaves is shown to people, escaped, or compared with what nobody could foresee.
+No one trusts what happens here, because student code runs in the same process and may change all of
+it. What leaves is escaped and shown to people, or compared with results that can't be foreseen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner import frames
 from course_tasks.runner.outputs import Outputs
 
-# The tasks import torch, and the walls are tried in a process that does not hold it yet: see
+# The tasks import torch, but the isolation is tried in a process that has not imported it yet; see
 # `ready_for_tasks`.
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _COLOR = re.compile("\x1b\\[[0-9;]*m")
 
-# What only IPython's own syntax has: magics, commands of the system, help, and at the beginning of
-# a line the signs that quote what follows or call it.
+# Signs that only IPython's own syntax has: magics, system commands, help, and at the beginning of a
+# line those that quote the rest of it or call it.
 _OWN_SYNTAX = re.compile(r"[%!?]|^\s*[,;/]", re.MULTILINE)
 
 # Without one of these words, which Python takes in no other letters, a cell waits for nothing.
@@ -88,7 +88,7 @@ class _Hook(DisplayHook):
 
 
 class CellTransformers(TransformerManager):
-    """IPython's own, which takes a cell apart, token by token, only where that can change it: a
+    """IPython's own, but a cell is only split into tokens if that can change it, which saves a
     third of the time that short cells take.
     """
 
@@ -126,19 +126,19 @@ class Shell(InteractiveShell):
     def should_run_async(
         self, raw_cell: str, *, transformed_cell: Any = None, **given: Any
     ) -> bool:
-        """Whether a cell waits for something: IPython compiles it to know, here only if it may."""
+        """Whether a cell awaits something. IPython compiles it to find out, here only if it may."""
         if transformed_cell is not None and not _WAITS.search(transformed_cell):
             return False
         return bool(super().should_run_async(raw_cell, transformed_cell=transformed_cell, **given))
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """`%matplotlib inline` asks for no window system; there is none to give."""
+        """Do nothing, since there is no window system and `%matplotlib inline` needs none."""
 
     def ask_exit(self) -> None:
-        """`exit` in a cell ends nothing: other cells still count."""
+        """Do nothing if a cell calls `exit`, because other cells still count."""
 
     def system(self, cmd: str) -> None:
-        """`!command`: what it prints is an output like any other."""
+        """Run `!command`, whose prints are outputs like all others."""
         import subprocess
 
         done = subprocess.run(
@@ -150,7 +150,7 @@ class Shell(InteractiveShell):
 
 
 def check_later(task: str, answer: Any, **_: Any) -> Recorded:  # noqa: ARG001
-    """Stands for `check` in the student's own cells: judges are elsewhere, and ask later."""
+    """Replaces `check` in the student's own cells, since the judges are elsewhere and ask later."""
     from course_tasks.checking import Recorded
 
     return Recorded(task)
@@ -164,7 +164,7 @@ def new_shell() -> Shell:
 
 
 def passing_shell() -> Shell:
-    """One more like it, which `get_ipython` does not know of."""
+    """Another shell like it, which `get_ipython` does not know of."""
     shell = Shell(config=_settings())
     shell.outputs = Outputs(0, 0)
     return shell
@@ -181,9 +181,10 @@ def _settings() -> Config:
 
 
 def ready_for_tasks() -> None:
-    """Import what asks the tasks' questions, and with it torch; once, before any student code.
+    """Import the tasks and with them torch, once, before any student code.
 
-    A check is asked later, and an experiment has been run by the student.
+    `check` and `experiment` are replaced, because checks are asked later, and experiments have been
+    run by the student already.
     """
     import course_tasks
     from course_tasks import catalogue, checking, experiments  # noqa: F401
@@ -201,8 +202,8 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
     shell : Shell
         Fresh: no student code has run in this process.
     wire : socket
-        A header with the steps and limits comes in, then one message for each task's inputs. Out
-        goes one message a step.
+        A header with the steps and limits comes in, followed by a message for each task's inputs.
+        One message for each step goes out.
     """
     received = frames.receive(wire)
     if received is None:

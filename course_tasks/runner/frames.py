@@ -1,4 +1,4 @@
-"""Messages between processes that do not trust each other: a JSON header, then plain bytes."""
+"""Messages between processes that don't trust each other: a JSON header, then plain bytes."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def send(out: socket.socket, header: dict[str, Any], payload: bytes = b"") -> No
 
 
 def pack(header: dict[str, Any], payload: bytes = b"") -> bytes:
-    """One message as bytes, for where there is no socket."""
+    """One message as bytes, if there is no socket."""
     return pack_bytes(json.dumps(header).encode(), payload)
 
 
 def pack_bytes(header: bytes, payload: bytes = b"") -> bytes:
-    """One message of a header that is bytes already."""
+    """One message as bytes, with a header that is bytes already."""
     return _LENGTHS.pack(len(header), len(payload)) + header + payload
 
 
 def receive_into(
     file: IO[bytes], source: socket.socket, deadline: float, *, most_header: int, most: int
 ) -> tuple[int, int] | None:
-    """Write the next message to a file, without its lengths, and look at nothing but these.
+    """Write the next message to a file without its lengths, and look only at these.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def receive_into(
 
 
 def unpack_bytes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The messages that stand one after the other, unparsed.
+    """The messages in these bytes, one after the other, unparsed.
 
     Raises
     ------

@@ -1,9 +1,10 @@
 """Inside the sandbox: large pages of memory, so that a process with torch is copied in a third of
 the time.
 
-A fork copies an entry for each page that the process has filled, and frees it again at the end:
-some 40,000 of 4 kB once torch is imported, which cost as much as all that a short submission does.
-Of pages of 2 MB there are 75. A run that writes to one gets a small page of its own, as before.
+A fork copies an entry for each page that the process has filled, and frees it again at the end.
+After the import of torch there are some 40,000 pages of 4 kB, which cost as much as everything that
+a short submission does, but only 75 pages of 2 MB. A run that writes to one gets a small page of
+its own, as before.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _BYTES_OF_A_HUGE_PAGE = 2**21
 
 
 def collapse() -> Iterator[bool]:
-    """Make large pages of small ones, one at each step, which takes milliseconds; whether it was
-    one.
+    """Make large pages of small ones, one at each step, which takes milliseconds. Each step says
+    whether it succeeded.
     """
     advise = c_library().madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
@@ -35,7 +36,7 @@ def _filled() -> list[tuple[int, int]]:
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
         for line in maps:
             places, rights, _, _, file, *name = line.split()
-            # Nothing has grown into all of the stack.
+            # Most of the stack is not filled.
             if rights != "rw-p" or file != "0" or name == ["[stack]"]:
                 continue
             begin, end = (int(place, 16) for place in places.split("-"))

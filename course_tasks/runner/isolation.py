@@ -1,7 +1,8 @@
-"""Walls that a forked process puts around itself, by Linux namespaces and limits.
+"""Isolation that a forked process puts around itself, with Linux namespaces and limits.
 
-Used inside the sandbox, between the process that holds torch and a submission's own. Everything is
-the kernel's own interface; Python 3.11 has no names for it, so it is called through libc.
+It is used inside the sandbox, between the process that has imported torch and a submission's own.
+All of it is the kernel's own interface, which Python 3.11 has no names for, so it is called through
+the C library.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 _PR_SET_CHILD_SUBREAPER = 36
-# Numbers of the call, as the kernel's tables have them; its four other arguments are nothing here.
+# Numbers of the call, as the kernel's tables have them; its four other arguments are not used here.
 _CLONE_CALLS = {"x86_64": 56, "aarch64": 220}
 _LAST_CAPABILITY = 40
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -38,24 +39,24 @@ _Header, _Nothing = ctypes.c_uint32 * 2, ctypes.c_uint32 * 6  # each such type i
 # The only places that a submission may write to; each is new for each submission.
 WRITABLE = ("/home/student", "/tmp", "/dev/shm")
 
-# All that a program finds in /proc beside the processes of its own namespace: what libraries ask to
-# learn the number of processors and the memory. Everything else there is the machine's, or tells
-# of neighbours, and is covered, whatever a later kernel adds. (The others of these names are links
-# into a process's own folder.)
+# All that a program finds in /proc besides the processes of its own namespace: what libraries read
+# to learn the number of processors and the memory. Everything else there is about the machine or
+# about other submissions, so it is covered, and so is whatever a later kernel adds. (Other names
+# that stay visible are links into a process's own folder.)
 SHOWN_IN_PROC = frozenset(
     ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "vmstat")
 )
 
-# What waits in a pipe or socket is memory that no process is charged for: few of them, then. A
-# notebook has some dozens of files open while its libraries are imported.
+# Data that waits in a pipe or socket is memory that no process is charged for, so there may be only
+# a few of them. A notebook has some dozens of files open while its libraries are imported.
 MOST_OPEN_FILES = 256
 
-# Signals that wait and timers that run, of the kind that queues: the kernel counts them for a user,
-# who is the same for all submissions.
+# Signals that wait in a queue and timers that run: the kernel counts them for a user, who is the
+# same for all submissions.
 MOST_SIGNALS = 256
 
-# Numerical libraries start threads for each core that they see, JAX several times over: on a
-# machine with 64 cores an import alone would break the limit of processes and threads.
+# Numerical libraries start a thread for each core that they see, and JAX starts several, so on a
+# machine with 64 cores an import alone would break the limit on processes and threads.
 MOST_CORES = 4
 
 
@@ -68,15 +69,15 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     """Fork as `os.fork` does; the child is process 1 of new namespaces, with mounts, networks,
     messages and names of its own.
 
-    A process that holds torch is copied once for it. With `unshare`, one more copy would have to
-    stand between, because only a process's next child gets number 1. It must have one thread only:
-    the C library, which would see to its own locks otherwise, is not told.
+    A process that holds torch is copied only once for it. With `unshare`, another copy would be
+    needed in between, because only a process's next child gets number 1. The process must have only
+    one thread, since the C library is not told, and so can't take care of its own locks.
 
     Parameters
     ----------
     own_users : bool
-        Whether in a user namespace, which gives the right to the others. Without one, the process
-        must have it already.
+        Whether to use a user namespace, which gives the right to the other namespaces. Without one,
+        the process must have that right already.
 
     Returns
     -------
@@ -94,10 +95,10 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     machine = platform.machine()
     if machine not in _CLONE_CALLS:
         raise IsolationError(errno.ENOSYS, f"the call `clone` has no known number on {machine}")
-    # Not what `os.fork` does around the call, for locks that other threads hold and for what
-    # libraries do in a child: it has the child copy 200 pages. The interpreter is held meanwhile,
-    # and the child goes on where this process stands. Whoever runs student code is forked from it
-    # by `os.fork`.
+    # What `os.fork` does around the call, for other threads' locks and for libraries that act in a
+    # child, is left out, since it makes the child copy 200 pages. The interpreter's lock is held
+    # meanwhile, and the child goes on from here. Processes that run student code are forked
+    # from the child by `os.fork`.
     libc = c_library(ctypes.PyDLL)
     libc.syscall.restype = ctypes.c_long
     number = libc.syscall(
@@ -112,12 +113,12 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
 
 
 def own_user(user: int, group: int) -> None:
-    """In a new user namespace: be the same user as outside, and nobody else.
+    """In a new user namespace, be the same user as outside, and no other one.
 
     Parameters
     ----------
     user, group : int
-        As they were before the namespace began.
+        Those from before the namespace began.
     """
     set_dumpable(True)  # only then may a process write its own user map
     write_to_kernel("/proc/self/setgroups", "deny")
@@ -137,11 +138,11 @@ def prefixes_to_keep() -> frozenset[str]:
 
 
 def fresh_folders(limits: Limits) -> None:
-    """Cover every writable place with an empty one in memory, and /proc with one of its own.
+    """Cover every writable place with an empty folder in memory, and /proc with a new one.
 
-    All writable places share one bound. An installed Python that lies in one of them, as in
-    `/tmp`, stays visible, and read-only. Afterwards /proc shows the processes of this process's
-    namespace only, and nobody can write there.
+    All writable places share one limit. An installed Python in one of them, such as `/tmp`, stays
+    visible, but read-only. Afterwards /proc only shows the processes of this process's namespace,
+    and cannot be written to.
     """
     libc = c_library()
     kept = {prefix: os.open(prefix, os.O_PATH | os.O_DIRECTORY) for prefix in prefixes_to_keep()}
@@ -173,7 +174,7 @@ def _fresh_proc(libc: ctypes.CDLL) -> None:
         path = entry.path.encode()
         if entry.is_dir(follow_symlinks=False):
             covered = libc.mount(b"tmpfs", path, b"tmpfs", flags, b"size=4k,nr_inodes=1,mode=555")
-        else:  # a device on a mount without devices: nobody can open it
+        else:  # a device on a mount without devices, which cannot be opened
             covered = libc.mount(b"/dev/null", path, None, _MS_BIND, None)
             must(covered, f"cover {entry.path}")
             covered = libc.mount(None, path, None, _MS_REMOUNT | _MS_BIND | flags, None)
@@ -181,9 +182,9 @@ def _fresh_proc(libc: ctypes.CDLL) -> None:
 
 
 def drop_rights() -> None:
-    """No capability is left, and no program can give one back.
+    """Give up all capabilities, so that no program can give one back.
 
-    A signal to this process's group reaches nobody but itself and what it starts.
+    Afterwards, a signal to this process's group only reaches itself and what it starts.
     """
     os.setsid()
     libc = c_library()
@@ -204,9 +205,9 @@ def adopt_orphans() -> None:
 
 
 def stay_on_few_cores() -> None:
-    """Bound the cores that this thread, and whatever it starts, sees and uses."""
+    """Limit the cores that this thread, and everything that it starts, sees and uses."""
     cores = sorted(os.sched_getaffinity(0))
-    if len(cores) > MOST_CORES:  # drawn by the system: forked processes share any other generator
+    if len(cores) > MOST_CORES:  # drawn by the system, as forked processes share other generators
         os.sched_setaffinity(0, random.SystemRandom().sample(cores, MOST_CORES))
 
 
@@ -227,7 +228,7 @@ def set_limits(limits: Limits, *, own_users: bool) -> None:
         resource.RLIMIT_CPU: seconds,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
-        # What the kernel would hold for a user, or give a process before others.
+        # What the kernel would hold for a user, or what would give a process priority.
         resource.RLIMIT_SIGPENDING: MOST_SIGNALS,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,

@@ -1,7 +1,7 @@
-"""Files that are the kernel's words, as in /proc: read and written in single calls.
+"""The kernel's own files, as in /proc, read and written in single calls.
 
-What stands between a program and such a file otherwise (paths as objects, buffers, text layers)
-makes a process that was just forked copy a hundred pages.
+The usual layers between a program and a file (paths as objects, buffers, text) would make a process
+that was just forked copy a hundred pages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _PART = 2**16
 
 
 def read_from_kernel(path: str) -> str:
-    """All that such a file says.
+    """All of such a file.
 
     Raises
     ------
@@ -30,12 +30,12 @@ def read_from_kernel(path: str) -> str:
 
 
 def write_to_kernel(path: str | os.PathLike[str], words: str) -> None:
-    """Tell the kernel something, in one call.
+    """Write words to such a file in one call.
 
     Raises
     ------
     OSError
-        If it does not take it.
+        If the kernel refuses them.
     """
     file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:

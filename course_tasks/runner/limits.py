@@ -20,7 +20,7 @@ class Limits:
         Wall time of one cell or one check. The longest task of the course, a training, returns
         within twenty seconds on two busy cores.
     total_seconds : float
-        Wall time of the whole notebook, so that many slow cells cannot stand in for an endless one.
+        Wall time of the whole notebook, so that many slow cells can't replace an endless one.
     memory_megabytes : int
         Of all its processes together, beyond what a started one holds. The largest task of the
         course stays under 600 MB.
@@ -34,8 +34,8 @@ class Limits:
         Files and folders there together: each costs the kernel a kilobyte of memory that nobody is
         charged for, however small it is. Libraries and their caches make some hundreds.
     output_kilobytes : int
-        Text that one cell may print; what is more is cut, and said to be cut. A page that shows
-        more is read by nobody.
+        Text that one cell may print; the rest is cut, and the output says so. Nobody would read a
+        page with more.
     picture_kilobytes : int
         Pictures that one cell may show together. A picture of the course has some 50 kB, so this is
         room for forty; with more, a page opens slowly.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Of several forms of a value, those that a page of feedback can show; it drops any other.
+# The forms of a value that a page of feedback can show; any others are dropped.
 PICTURE = "image/png"
 TEXTS = ("text/plain", "text/markdown", "text/html")
 
-# A cell that shows a picture for each of 50 steps is long already; each output costs its frame in
-# the page, however small it is.
+# A cell that shows a picture for each of 50 steps is long already, and even the smallest output
+# takes some space on the page.
 MOST_OUTPUTS_OF_A_CELL = 100
 
 
@@ -47,7 +47,7 @@ class Outputs:
             self._add({"output_type": "stream", "name": name, "text": [text]})
 
     def display(self, kind: str, data: Mapping[str, Any], number: int | None = None) -> None:
-        """Add a picture or a value; of several forms, those that a page can show."""
+        """Add a picture or a value, in those of its forms that a page can show."""
         shown = {key: data[key] for key in TEXTS if isinstance(data.get(key), str)}
         if sum(map(len, shown.values())) > self.left:
             shown = {key: text for key, text in shown.items() if key == "text/plain"}

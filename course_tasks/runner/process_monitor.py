@@ -1,8 +1,8 @@
-"""Inside the sandbox: all processes of one submission, and what they hold together.
+"""Inside the sandbox: all processes of one submission, and what they use together.
 
-A limit of the kernel bounds each process by itself; only a control group bounds several, and few
-machines lend one. The supervisor counts instead, including what no process is charged for: files
-in memory, what waits in sockets, page tables, and the kernel's own notes on pieces of memory.
+A limit of the kernel holds for each process by itself; only a control group limits several, and few
+machines provide one. So the supervisor counts, and includes what no process is charged for: files
+in memory, data that waits in sockets, page tables, and the kernel's own notes on pieces of memory.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from course_tasks.runner.processor_time import Moment, ProcessorTime, moment
 _PROC = "/proc"
 _KILOBYTE = 1024
 
-# How often the processes of a submission are counted: memory grows by some 100 MB in between.
+# How often the processes of a submission are counted; memory may grow by some 100 MB in between.
 SECONDS_BETWEEN_COUNTS = 0.1
 
 # Open files of all processes together: each may be a pipe, whose 64 kB no process is charged for.
 # Ten processes that libraries start have some hundreds.
 MOST_OPEN_FILES_TOGETHER = 2048
 
-# What the kernel notes for each piece of memory that a process has mapped, with what hangs on it,
-# as measured; and how many pieces it grants a process.
+# How much the kernel notes for each piece of memory that a process has mapped, as measured; and how
+# many pieces a process may have.
 _BYTES_OF_A_MAPPING = 512
 _MOST_MAPPINGS = 65530
 
@@ -40,13 +40,13 @@ _PART_FOR_MAPPINGS = 0.2
 
 
 def too_much_memory(limits: Limits) -> str:
-    """How a run ended, in words, whoever found it out."""
+    """How a run ended, in words, whether the supervisor or the grader noticed it."""
     return f"its processes together took more than {limits.memory_megabytes} MB of memory"
 
 
 @dataclass
 class ProcessMonitor:
-    """Watches over the processes of a run: what they hold together, counted again and again.
+    """Watches over the processes of a run by counting again and again what they use together.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class ProcessMonitor:
         self.time = ProcessorTime(self._moment([]), SECONDS_BETWEEN_COUNTS)
 
     def excess(self) -> str:
-        """Count now; which limit is broken, in words, or nothing."""
+        """Count now, and say which limit is broken; empty if none is."""
         processes = descendants(self.ancestor)
         self.time.count(self._moment(processes))
         threads = sum(one.threads for one in processes)
@@ -138,7 +138,7 @@ class ProcessMonitor:
         return max(0, sum(used.values()) - self._files_at_start)
 
     def _sockets(self) -> int:
-        """Sockets that have been opened, wherever they are kept, and be it inside another one."""
+        """Sockets that have been opened, wherever they are kept, even inside another one."""
         if not self.own_folders:
             return 0
         try:
@@ -149,14 +149,14 @@ class ProcessMonitor:
 
 
 def at_most(process: int) -> int:
-    """Bytes of memory, with all pages that it still shares with others; quick to ask."""
+    """Bytes of memory, including pages that it shares with others; this is quick to find out."""
     return sum(_fields(process, "status", "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:").values())
 
 
 def parts(process: int) -> tuple[int, int]:
     """Bytes of its own memory and of what it maps of files in memory, its share of each."""
     found = _fields(process, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-    if "Pss_Anon:" not in found:  # ended meanwhile, or it hides: then all that it can see counts
+    if "Pss_Anon:" not in found:  # It has ended or hides, so everything that it can see counts.
         seen = _fields(process, "status", "RssAnon:", "RssShmem:", "VmSwap:")
         found = dict(zip(("Pss_Anon:", "Pss_Shmem:", "SwapPss:"), seen.values(), strict=False))
     tables = sum(_fields(process, "status", "VmPTE:").values())
@@ -176,7 +176,7 @@ def mappings(process: int) -> int:
 
 
 def open_files(process: int) -> int:
-    """How many files a process has open; a kernel before 6.2 does not say so quickly."""
+    """How many files a process has open; with a kernel before 6.2 it takes longer."""
     folder = f"{_PROC}/{process}/fd"
     try:
         return os.stat(folder).st_size or len(os.listdir(folder))
@@ -189,7 +189,7 @@ def _fields(process: int, file: str, *names: str) -> dict[str, int]:
     found: dict[str, int] = {}
     try:
         text = read_from_kernel(f"{_PROC}/{process}/{file}")
-    except OSError:  # ended meanwhile, or not to be looked into
+    except OSError:  # It has ended, or may not be read.
         return found
     for line in text.splitlines():
         name, _, rest = line.partition(":")

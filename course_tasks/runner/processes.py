@@ -19,7 +19,7 @@ class Process:
     ----------
     number, parent, threads : int
     seconds : float
-        Processor time of its own and of the children that it has taken leave of.
+        Processor time of its own and of those of its children that it has waited for.
     """
 
     number: int

@@ -1,8 +1,8 @@
-"""Inside the sandbox: for how long a run used its processor, and for how long others kept it from
-that.
+"""Inside the sandbox: for how long a run used its processor, and for how long others kept it
+waiting.
 
-What a run's own processes use is its own time, however many they are and however little of it each
-of them gets. Only a run that had something to do, and did not do it, was kept waiting by others.
+What a run's own processes use is its own time, however many there are and however little each of
+them gets. Others kept a run waiting only if it had something to do but could not do it.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _PROC = "/proc"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _READY = "R"
 
-# Waiting is measured over so long: with some loops beside it, a process is not scheduled for a
-# fifth of a second, and the kernel adds up its waiting only when it is.
+# Waiting is measured over this long, because beside some busy loops a process is not scheduled for
+# a fifth of a second, and the kernel adds up its waiting only when it is scheduled.
 SECONDS_OF_A_WINDOW = 2.0
 
 
-# How many times its limit a step may take on the wall's clock while it waits for processors, and
-# seconds beside, for short limits. Four honest trainings on one core are through by then, and who
-# waits longer is repeated alone. There, nobody else waits for its end.
+# How many times its limit a step may take in wall time while it waits for processors, and some more
+# seconds for short limits. Four honest trainings on one core are done by then, and a run that waits
+# longer is repeated alone, when no other run waits for its end.
 MOST_STRETCH, MOST_STRETCH_ALONE = 4.0, 10.0
 SECONDS_OF_STRETCH = 10.0
 
-# A run that waited less than this part of the time, or used this part of its limit in processor
-# time, would have been interrupted alone, too.
+# A run that waited for a smaller part of the time, or used this part of its limit in processor
+# time, would have been interrupted even if it had run alone.
 _WAITED, _USED = 0.2, 0.9
 
-# A run with more threads than this that want its one core all the time takes it from itself before
-# anybody else does: a step's part of it would be as small if nothing else ran. Honest ones have
-# a loader's few workers.
+# A run in which more threads than this always want its one core slows itself down more than others
+# do, and a step would get as small a part of it if nothing else ran. Honest runs only have the few
+# workers of a loader.
 MOST_READY_AT_ONCE = 8.0
 
 
@@ -68,14 +68,14 @@ class Moment:
     Attributes
     ----------
     at : float
-        Seconds, by a clock that nobody sets.
+        Seconds, by a monotonic clock.
     used : float
-        Seconds of processor time of whole processes, with those that have ended and whose parents
-        have taken leave of them.
+        Seconds of processor time of whole processes, including ended ones that their parents have
+        waited for.
     processes : int
     threads : mapping of int to ThreadTimes
     newest : int
-        The number of the newest process or thread; 0 where others' are counted with them.
+        The number of the newest process or thread; 0 if those of others are counted, too.
     """
 
     at: float
@@ -96,16 +96,16 @@ class _Window:
 class ProcessorTime:
     """Seconds that a run used and waited, brought up to date by each `count`.
 
-    A thread that waits does so for another thread of its own run, which uses the processor
-    meanwhile, or for others. What is left of one thread's waiting when all processor time of
-    the run's other threads is taken off was therefore for others, however many loops the run
-    keeps busy; a run that sleeps waits for nobody.
+    A thread waits either for another thread of its own run, which uses the processor meanwhile, or
+    for others. So if all processor time of the run's other threads is subtracted from one thread's
+    waiting, the rest was for others, however many loops the run keeps busy. A run that sleeps
+    doesn't wait.
 
     Parameters
     ----------
     first : Moment
     between : float
-        Seconds between two counts, at most about: what came and went unseen lived no longer.
+        The longest time between two counts, so that whatever came and went unseen was shorter.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class ProcessorTime:
     waited : float
         Seconds for which the run certainly waited for a processor that others held.
     ready : float
-        Seconds for which threads were on a processor or waited for one, all of them together.
+        Seconds for which threads were on a processor or waited for one, summed over all of them.
     """
 
     def __init__(self, first: Moment, between: float):
@@ -128,7 +128,7 @@ class ProcessorTime:
     def count(self, now: Moment) -> None:
         """Add what has happened since the last count."""
         before, self.last = self.last, now
-        # Whoever was ready and has not had a turn since has waited all the time.
+        # A thread that was ready and has not had a turn since has waited all the time.
         self._since = {
             number: self._since.get(number, before.at)
             for number, one in now.threads.items()
@@ -149,7 +149,7 @@ class ProcessorTime:
         self._seen = set(now.threads)
 
     def _others(self, now: Moment, passed: float) -> float:
-        """Seconds since the window began that were certainly others'."""
+        """Seconds since the window began for which others certainly had the processor."""
         then = self._window.moment
         exact, longest = 0.0, 0.0
         for number, one in now.threads.items():
@@ -165,8 +165,8 @@ class ProcessorTime:
         return max(0.0, min(longest, passed) - used)
 
     def _unseen(self, now: Moment) -> float:
-        """How many came and went between two counts. Where a parent does not want to take leave of
-        its children, nobody is charged for what they used.
+        """How many came and went between two counts. If a parent doesn't wait for its children,
+        what they used is charged to no process.
         """
         started = now.newest - self._window.moment.newest
         if started < 0:  # numbers began again
@@ -175,12 +175,12 @@ class ProcessorTime:
 
 
 def stretched(limit: float, *, alone: bool) -> float:
-    """Seconds on the wall's clock at which a limit holds, whatever the machine was busy with."""
+    """Seconds of wall time after which a limit holds, however busy the machine was."""
     return (MOST_STRETCH_ALONE if alone else MOST_STRETCH) * limit + SECONDS_OF_STRETCH
 
 
 class Timer:
-    """A limit on time, from which time spent waiting for others' processors is taken off.
+    """A limit on time that doesn't count the time spent waiting for processors that others hold.
 
     Parameters
     ----------
@@ -199,18 +199,18 @@ class Timer:
         self._waited, self._used, self._ready = counted.waited, counted.used, counted.ready
 
     def over(self) -> bool:
-        """Whether the time is up, by whichever clock."""
+        """Whether the time is up, by either clock."""
         wall = self._wall()
         return wall - self._lost(wall) > self._limit or wall > self._longest
 
     def starved(self) -> bool:
-        """Whether others, and not the run itself, are why it is up."""
+        """Whether the time is up because of others and not because of the run itself."""
         wall = self._wall()
         used = self._counted.used - self._used
         return self._lost(wall) > _WAITED * wall and used < _USED * self._limit
 
     def _wall(self) -> float:
-        """Seconds until the last count: what happened since then, nobody knows yet."""
+        """Seconds until the last count, since what happened after it is not known yet."""
         return max(0.0, self._counted.last.at - self._began)
 
     def _lost(self, wall: float) -> float:
@@ -227,7 +227,7 @@ def moment(processes: Sequence[Process], *, own_numbers: bool) -> Moment:
     ----------
     processes : sequence of Process
     own_numbers : bool
-        Whether processes and threads of this namespace are numbered apart from all others.
+        Whether this namespace has its own numbers for processes and threads.
     """
     threads: dict[int, ThreadTimes] = {}
     for one in processes:
@@ -254,7 +254,8 @@ def _threads(process: int) -> dict[int, ThreadTimes]:
         return {}
     for number in numbers:
         try:
-            # In this order: who is ready with the same times at the next count had no turn.
+            # In this order, a thread that is ready at the next count with the same times had no
+            # turn in between.
             words = read_from_kernel(f"{folder}/{number}/schedstat").split()
             line = read_from_kernel(f"{folder}/{number}/stat")
             state = line.rpartition(")")[2].split()[0]

@@ -2,7 +2,7 @@
 
 The first softmax of a process, its first traceback and its first answer each take milliseconds that
 no later one takes: libraries look up what they need, imports happen, and all of it fills pages that
-a forked process would have to copy. Whoever is forked afterwards finds it done.
+a forked process would have to copy. A process that is forked afterwards finds all of it done.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_tasks.runner.cells import Shell
 
-# What students' cells do, in the order in which the course comes to it. Nothing is drawn with a
-# gradient taken back: the threads that this starts would not survive a fork.
+# What students' cells do, in the order of the course. There is no backward pass, because the
+# threads that it starts would not survive a fork.
 CELLS = (
     "import math\n"
     "import torch\n"
@@ -57,16 +57,16 @@ CELLS = (
 
 
 def rehearse(rounds: int = 1) -> Iterator[None]:
-    """Run the cells and ask a probe's questions, in a shell that is thrown away; a round a step.
+    """Run the cells and ask a probe's questions in a shell that is thrown away, one round a step.
 
-    What stays is what is quicker the second time. What the cells define goes with the shell, and
+    Only what makes the second time quicker stays. What the cells define goes with the shell, and
     random numbers go on as if none had been drawn.
 
     Parameters
     ----------
     rounds : int
-        The first one takes a tenth of a second, later ones a third of that: the interpreter makes
-        code quicker that it has run several times, and every copy of this process has it then.
+        The first one takes a tenth of a second, and later ones a third of that. The interpreter
+        makes code quicker that it has run several times, and every copy of this process has it.
     """
     from course_tasks.runner.cells import passing_shell
 

@@ -1,14 +1,15 @@
-"""A filter of system calls: doors of the kernel that no notebook of a course has to open.
+"""A filter of system calls that no notebook of a course needs.
 
-Three kinds are closed. Ways out of a sandbox are built from namespaces, keys and other processes'
-memory. Memory that belongs to no process is in nobody's count: shared memory without a file, System
-V's, what waits in pipes and sockets. And whatever reaches other submissions, or takes a larger part
-of the machine: networks, priorities, cores, sessions (the kernel shares processor time between
-them), limits and signals of the process that watches, file watches, caches of files.
+It refuses three kinds. The first are calls from which ways out of a sandbox are built: namespaces,
+keys and other processes' memory. The second are calls for memory that is charged to no process:
+shared memory without a file, that of System V, and data that waits in pipes and sockets. The third
+are calls that reach other submissions or take a larger part of the machine: networks, priorities,
+cores, sessions (the kernel shares processor time between them), limits and signals of the
+supervisor, file watches, and caches of files.
 
-The filter is a program for the kernel's own classic BPF machine (seccomp(2)); it holds for a
-process and all that it starts, and cannot be taken off. It is written out here, because it has to
-be there in a sandbox that holds Python and the course only, for each submission, at once: a library
+The filter is a program for the kernel's own classic BPF machine (seccomp(2)). It holds for a
+process and all that it starts, and cannot be removed. It is written out here, because it has to be
+available at once for each submission, in a sandbox that only holds Python and the course. A library
 that compiles filters would have to be found and loaded in every one of them.
 """
 
@@ -112,17 +113,17 @@ REFUSED: dict[str, tuple[int, int]] = {
     "kexec_file_load": (320, 294),
 }
 
-# Refused as if the kernel did not have them, because whoever calls them has another way then. The
-# flags of clone3 lie in memory, where a filter cannot look: the C library uses clone instead.
-# A membarrier interrupts other cores; the libraries that use it can do without.
+# These are refused as if the kernel did not have them, because their callers then do without. The
+# flags of clone3 are in memory, where a filter cannot look, so the C library uses clone instead.
+# A membarrier interrupts other cores, and the libraries that use it can do without it.
 MISSING: dict[str, tuple[int, int]] = {"clone3": (435, 435), "membarrier": (324, 283)}
 
-# What later kernels bring is missing, too: this filter does not know what it does.
+# Calls of later kernels are refused like that, too, since nothing is known of them here.
 FIRST_UNKNOWN = 463
 
 
 class Test(NamedTuple):
-    """When a call is refused, by one of its arguments.
+    """When a call is refused because of one of its arguments.
 
     Attributes
     ----------
@@ -138,8 +139,8 @@ class Test(NamedTuple):
     values: tuple[int, ...]
 
 
-# Calls that are refused for some arguments: the numbers, the error, and tests of which all must
-# hold. The kernel takes each of these arguments for a number of 32 bits, or for flags of which the
+# Calls that are refused for some arguments: the numbers, the error, and tests that must all hold.
+# The kernel takes each of these arguments for a number of 32 bits, or for flags of which the
 # upper half means nothing, so only the lower half decides, whatever the upper one holds.
 _SUPERVISOR = (Test(0, "is", (1,)),)
 _MAP_SHARED, _MAP_ANONYMOUS, _MAP_HUGETLB = 0x01, 0x20, 0x40000
@@ -167,7 +168,7 @@ REFUSED_FOR: tuple[tuple[str, tuple[int, int], int, tuple[Test, ...]], ...] = (
             ),
         ),
     ),
-    # Shared with whoever is forked, and gone from every process's count when it is unmapped there.
+    # Memory that forked processes share, and that no process is charged for once it is unmapped.
     ("mmap", (9, 222), errno.EPERM, (Test(3, "all", (_MAP_SHARED | _MAP_ANONYMOUS,)),)),
     ("mmap", (9, 222), errno.EPERM, (Test(3, "any", (_MAP_HUGETLB,)),)),
     ("fcntl", (72, 25), errno.EPERM, (Test(1, "is", (_F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ)),)),
@@ -206,7 +207,7 @@ def filter_code() -> bytes:
     Raises
     ------
     IsolationError
-        On a processor whose numbers are not known here.
+        On a processor whose call numbers are not known here.
     """
     machine = platform.machine()
     if machine not in _ARCHITECTURES:

@@ -1,12 +1,12 @@
 """Inside the sandbox: process 1 of a submission, which watches over the one that runs its cells.
 
-It runs no student code, hears no signal, and takes nothing from those whom it watches: how far a
-run has come it is told by the grader, who counts the results that arrive. A student who sends one
-before its time has only given that step away.
+It runs no student code, ignores signals, and takes nothing from the processes that it watches. The
+grader tells it how far a run has come, by counting the results that arrive. A student who sends a
+result too early only gives that step away.
 
-Nobody else's load may make a run lose its time, either. While its processes wait for a processor
-that others hold, its clock stands still, up to a bound. A run that reaches the bound is ended as
-one that proves nothing, and is repeated alone.
+The load of other runs must not cost a run its time, either. While its processes wait for a
+processor that others hold, its clock stops, up to a limit. A run that reaches the limit is ended,
+proves nothing, and is repeated alone.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ SECONDS_TO_STOP = 3.0
 SECONDS_TO_END = 2.0
 
 # On a busy machine everything else goes before a submission's own processes. Only a run that is
-# repeated alone, because it had got too little of the processor, keeps the ordinary priority.
+# repeated alone, because it got too little of the processor, keeps the ordinary priority.
 _NICENESS = 5
 
-# What the grader says on the lifeline, beside how many results it has.
+# What the grader says on the lifeline, besides how many results it has.
 NO_MORE_RESULTS = b"no more"
 
-# What a runner says first where the grader has a control group for it, with the bytes that it
-# holds. The kernel tells the grader whose words these are, and only then is there a job.
+# What a runner says first if the grader has a control group for it, with the bytes that it holds.
+# The kernel tells the grader who said it, and only then does the grader send a job.
 ASKS_FOR_GROUP = b"holds "
 COUNT_BYTES = 4
 
@@ -68,7 +68,7 @@ class End:
     repeat : str
         Why it proves nothing, if that is so.
     failed : str
-        What of the sandbox did not work before any student code ran.
+        What did not work in the sandbox before any student code ran.
     """
 
     ended: str = ""
@@ -182,7 +182,7 @@ def _run(
 
 
 def _stay_on(core: int | None) -> None:
-    """Use one processor, so that no number of processes takes another run's."""
+    """Use one processor, so that even many processes can't take that of another run."""
     try:
         if core is not None:
             os.sched_setaffinity(0, {core})
@@ -193,7 +193,7 @@ def _stay_on(core: int | None) -> None:
 
 
 def _until_ready(ready: int, lifeline: int) -> str:
-    """Wait until the runner stands behind all its walls; what failed, in words."""
+    """Wait until the runner is isolated, and say what failed; empty if nothing did."""
     said = b""
     listening = [ready, lifeline]
     while True:
@@ -283,7 +283,7 @@ def _heard(lifeline: int) -> list[bytes]:
 
 
 def _reap(runner: int) -> int | None:
-    """Take leave of everything that ended; the runner's status, if it is among them."""
+    """Reap everything that has ended, and return the runner's status if it is among them."""
     while True:
         ended, status = os.waitpid(-1, os.WNOHANG)
         if ended == runner:
@@ -293,7 +293,7 @@ def _reap(runner: int) -> int | None:
 
 
 def _end_descendants() -> None:
-    """Without namespaces of its own, nothing ends by itself what a submission left running."""
+    """End what a submission left running, which only its own namespaces would do by themselves."""
     while left := descendants(own_number()):
         for one in left:
             with contextlib.suppress(ProcessLookupError):
@@ -313,7 +313,7 @@ def _how(status: int) -> End:
 
 
 def _signal_name(number: int) -> str:
-    """Those for programs' own use, which Linux has, too, have no name."""
+    """The name of a signal; those of Linux that are for programs' own use have none."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -321,7 +321,7 @@ def _signal_name(number: int) -> str:
 
 
 def _say(lifeline: int, end: End) -> None:
-    """Tell the grader how it ended; a grader that is gone needs no answer."""
+    """Tell the grader how it ended, unless the grader is gone."""
     words = {name: getattr(end, name)[:1000] for name in ("ended", "repeat", "failed")}
     with contextlib.suppress(OSError):
         os.write(lifeline, json.dumps(words).encode())

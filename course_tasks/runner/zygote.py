@@ -2,10 +2,10 @@
 
     python -m course_tasks.runner.zygote SOCKET_NUMBER[,SOCKET_NUMBER] warm|cold|bare
 
-With two sockets there are two such processes. The first one stands behind its walls long before
-torch is imported, and serves the attempts to break out; it has forked the second one, which
-imports torch meanwhile and serves submissions. Both do so by the same functions, from the same
-shell, which is made before.
+With two sockets there are two such processes. The first one is isolated long before torch is
+imported, and serves the attempts to break out. It has forked the second one, which imports torch
+meanwhile and serves submissions. Both use the same functions and the same shell, which is made
+before.
 
 It reads no notebook and holds nothing secret. Each submission arrives as two open sockets: the
 *wire*, on which the submission's own process takes its job and leaves its results, and the
@@ -47,20 +47,20 @@ from course_tasks.runner.rehearsal import rehearse
 from course_tasks.runner.seccomp import filter_code
 from course_tasks.runner.supervisor import supervise
 
-# What notebooks of the course import, and no first one has to wait for: imported between requests,
-# once for a class in place of once for each submission, which spent a third of its time on it.
+# Notebooks of the course import these, so they are imported between requests, once for a class
+# instead of once for each submission, which would spend a third of its time on it.
 LATER = ("course_lib.training", "course_lib.sampling")
 
-# Half a second, and pages that every copy has: only where a submission draws. With the shell there
-# already, the last one shows figures at a cell's end, as it does in a kernel.
+# These take half a second and pages that every copy has, so they are imported only if a submission
+# draws. Since there is a shell already, the last one shows figures at a cell's end, as in a kernel.
 TO_DRAW = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
 
-# Making large pages takes as long as they spare some ten runs, so a class of a few goes without. So
-# does rehearsing more than once.
+# Making large pages takes as much time as they save in some ten runs, so it is not worth it for a
+# small class. The same goes for rehearsing more than once.
 RUNS_WORTH_LARGE_PAGES = 5
 MORE_REHEARSALS = 2
 
-# Of 1000 with which the kernel chooses whom it ends for want of memory.
+# Out of 1000; the kernel uses it to choose which process to end if memory runs out.
 FIRST_TO_GO = "500"
 
 _FILES = 2  # wire and lifeline
@@ -75,7 +75,7 @@ def main() -> None:
     """Answer requests until the grader goes away."""
     numbers, form = map(int, sys.argv[1].split(",")), sys.argv[2]
     requests, *attempts = (socket.socket(fileno=number) for number in numbers)
-    # A machine without memory ends a run, which can be repeated, and not the grader or a judge.
+    # If memory runs out, it should end a run, which can be repeated, and not the grader or a judge.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
     if form != "bare":
@@ -83,8 +83,8 @@ def main() -> None:
         filter_code()
         prefixes_to_keep()
         default_buffer()
-    # Collections of garbage took a third of all time: each went through all that libraries hold,
-    # and copied its pages. What is imported here is kept out of them, here and in every run.
+    # Garbage collections took a third of the time, because each went through all that libraries
+    # hold and copied its pages. So what is imported here is kept out of them, in every run as well.
     gc.disable()
     shell = _shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended supervisors leave nothing behind
@@ -97,7 +97,7 @@ def main() -> None:
         _serve(shell, light, form, prepares=False)
         return
     _warm_up()
-    # A cold one has one run only, which would wait for what makes later ones faster.
+    # A cold process has only one run, which would have to wait for what makes later runs faster.
     _serve(shell, requests, form, prepares=form != "cold")
 
 
@@ -115,7 +115,7 @@ def _probes_imported(tasks: Sequence[str]) -> Iterator[str]:
     from course_tasks import catalogue
 
     for task in tasks:
-        # A private task's module may raise anything; each run that asks it says so.
+        # A private task's module may raise anything, which each run with this task will report.
         with contextlib.suppress(Exception):
             if not catalogue.requires(task):
                 catalogue.probe(task)
@@ -127,7 +127,7 @@ class Preparations:
     """What makes later runs faster, done in steps while no request waits.
 
     A request that comes during a step is served after it. The first request, which tries whether
-    honest work runs at all, waits for nothing, since the steps begin only after it.
+    honest work runs at all, doesn't wait, since the steps begin only after it.
     """
 
     def __init__(self) -> None:
@@ -136,8 +136,8 @@ class Preparations:
         self._drawn, self._runs = False, 0
 
     def learn(self, message: Mapping[str, Any]) -> None:
-        """What a run is given tells what later ones of its class need; the first one that draws
-        waits for that.
+        """Learn from a request what later runs of the class need; the first run that draws waits
+        until that is ready.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Preparations:
             self._steps += [rehearse(MORE_REHEARSALS), collapse()]
 
     def step(self) -> bool:
-        """Take the next step; whether there was one."""
+        """Take the next step, and say whether there was one."""
         while self._runs and self._steps:
             if next(self._steps[0], _DONE) is not _DONE:
                 return True
@@ -185,7 +185,7 @@ def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool)
         who = os.getuid(), os.getgid()
         try:
             child = os.fork() if form == "bare" else fork_into_namespaces(own_users=form == "warm")
-        except OSError as error:  # the machine is full: this run fails, and others may not
+        except OSError as error:  # The machine is full, so this run fails, but others may not.
             child = -1
             _say_failed(lifeline, error)
         if child == 0:
@@ -238,7 +238,7 @@ def _watch_over(
     """The supervisor, from its first moment on."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
+        die_with_parent()  # If the parent ends, the grader counts all runs as lost and starts over.
         if form == "warm":
             own_user(*who)
         os.setsid()

@@ -1,10 +1,13 @@
-"""The book reads like natural English: turns of phrase that crept in before don't come back.
+"""The book and what checks say read like natural English: turns of phrase that crept in before
+don't come back.
 
 A short list, each with what to write. It can't tell good prose from bad; it only keeps out what
 readers named as the marks of a translated text.
 """
 
+import ast
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -16,6 +19,12 @@ PAGES = sorted(
     for folder, pattern in (("book", "*.ipynb"), ("book", "*.md"), ("solutions", "[!.]*/*.ipynb"))
     for path in (ROOT / folder).glob(pattern)
 )
+
+# Students read the strings of these modules in verdicts, and the entries in the field guide.
+MODULES = sorted(
+    path for folder in ("course_judges", "course_tasks") for path in (ROOT / folder).rglob("*.py")
+)
+ENTRIES = sorted((ROOT / "book/field_guide").glob("*.toml"))
 
 # A phrase, and what a native writer would say.
 PHRASES = {
@@ -35,6 +44,7 @@ PHRASES = {
     r"^Who [^?]*[.:]$": "name who acts: a student who …, if you …",
     r"\bhas no company\b|\bno error,? and no sense\b": "say what happens to the numbers",
 }
+PHRASES_OF_VERDICTS = PHRASES | {r"\bwhoever\b": "a student who, anyone who, if you"}
 
 # British spellings, anywhere in a cell: labels, alt texts and names in code are read as well.
 BRITISH = re.compile(
@@ -46,6 +56,10 @@ BRITISH = re.compile(
     flags=re.IGNORECASE,
 )
 NAMES = {"08/initialise"}  # of tasks: gradebooks hold them, so they stay as they are
+
+
+# What a computed value becomes in a line of text, so that phrases around it are seen.
+GLUE = "{glue}"
 
 
 def prose(path):
@@ -60,19 +74,71 @@ def prose(path):
         text = re.sub(r"^(`{3,}|~{3,})(?!\{glossary\}).*?^\1\s*$", "", text, flags=re.M | re.S)
         text = re.sub(r"\$\$.*?\$\$|<!--.*?-->", "", text, flags=re.S)
         # A glued number stays as a number's place; other inline code is no prose.
-        text = re.sub(r"\{glue(?::\w+)?\}`[^`]*`", "{glue}", text)
+        text = re.sub(r"\{glue(?::\w+)?\}`[^`]*`", GLUE, text)
         text = re.sub(r"`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|<[^>]*>", " ", text)
         for line in text.splitlines():
             yield where, line.strip()
 
 
-def found(path):
+class Strings(ast.NodeVisitor):
+    """The strings of a module, each with its line, without docstrings."""
+
+    def __init__(self):
+        self.found = []
+
+    def visit_Expr(self, node):
+        if not isinstance(node.value, ast.Constant):
+            self.generic_visit(node)
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str):
+            self.found.append((f"line {node.lineno}", node.value))
+
+    def visit_JoinedStr(self, node):
+        parts = [part.value if isinstance(part, ast.Constant) else GLUE for part in node.values]
+        self.found.append((f"line {node.lineno}", "".join(parts)))
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self.visit(part.value)
+
+
+def said(path):
+    """Sentences of a module's strings or of entries, without code and one-word names."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        strings = Strings()
+        strings.visit(ast.parse(text))
+        texts = strings.found
+    else:
+        entries = tomllib.loads(text)["entry"]
+        texts = [(one["name"], one[key]) for one in entries for key in ("title", "effect")]
+    for where, text in texts:
+        if re.search(r"\s", text):
+            plain = re.sub(r"`[^`]*`", "`…`", " ".join(text.split()))
+            for sentence in re.split(r"(?<=[.?!]) +|(?<=\{glue\}) +(?=[A-Z])", plain):
+                yield where, sentence.strip()
+
+
+def turns(lines, phrases):
+    """The phrases in some lines, each with its place and what to write."""
     return [
         f"{where}: “{match.group()}” → {instead}\n    {line}"
-        for where, line in prose(path)
-        for phrase, instead in PHRASES.items()
+        for where, line in lines
+        for phrase, instead in phrases.items()
         if (match := re.search(phrase, line, flags=re.I))
     ]
+
+
+def found(path):
+    return turns(prose(path), PHRASES)
+
+
+def found_in_verdicts(path):
+    american = {BRITISH.pattern: "its American spelling"}
+    lines = list(said(path))
+    for name in NAMES:
+        lines = [(where, line.replace(name, "")) for where, line in lines]
+    return turns(lines, PHRASES_OF_VERDICTS | american)
 
 
 def british(path):
@@ -132,3 +198,38 @@ def test_each_phrase_is_seen_where_it_stands_in_a_page(tmp_path):
         encoding="utf-8",
     )
     assert not found(page)
+
+
+@pytest.mark.parametrize("path", MODULES + ENTRIES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_verdict_uses_no_turn_of_phrase_that_reads_as_translated(path):
+    phrases = found_in_verdicts(path)
+    assert not phrases, "\n".join(phrases)
+
+
+def test_each_phrase_is_seen_in_a_string_and_not_in_code_or_comments(tmp_path):
+    module = tmp_path / "module.py"
+    for sample in (
+        'what = "Whoever looks there looks one letter too far."',
+        'what = "You read the text " "anew."',
+        'what = f"At {place} stands {number(value)}."',
+        'what = f"Your model loses {number(value)} nats."',
+        'what = f"{begin(evidence)} Who cuts among the logits sets them to zero."',
+        "what = f\"It was read{' once more' if again else ''}.\"",
+        'what = unwrapped(f"""It is the last\n    size of {name}.""")',
+        'what = {"neighbour": "Its neighbours are wrong. Nothing."}',
+    ):
+        module.write_text(sample, encoding="utf-8")
+        assert found_in_verdicts(module), sample
+    module.write_text(
+        '''"""Whoever reads this reads it anew."""
+
+def judge(evidence):  # in place of another one
+    """It stands here."""
+    return Finding("counted-anew", f"You wrote `in place of` {evidence}.", "It is 08/initialise.")
+''',
+        encoding="utf-8",
+    )
+    assert not found_in_verdicts(module)
+    entries = tmp_path / "entries.toml"
+    entries.write_text('[[entry]]\nname = "a"\ntitle = "Simply b"\neffect = "c"', encoding="utf-8")
+    assert found_in_verdicts(entries)

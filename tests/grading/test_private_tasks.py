@@ -86,8 +86,8 @@ def test_check_at_the_desk_knows_the_examples_only(course, tmp_path):
     check = next(cell.source for cell in book.cells if cell.source.startswith(f'check("{TASK}"'))
     for source, said in (
         (RIGHT, "as in all 2 examples"),
-        (CLAMPED, "numbers are others than in the example"),
-        ("def capped_scores(*_):\n    return 1.0", "one float; a tensor is expected"),
+        (CLAMPED, "numbers differ from those in the example"),
+        ("def capped_scores(*_):\n    return 1.0", "one float instead of a tensor"),
         ("def capped_scores(*_):\n    raise NotImplementedError", "Not attempted"),
     ):
         program = f"from course_tasks import check\n{source}\n{given}\nprint({check})"

@@ -1,4 +1,4 @@
-"""What is said of an array beside the right one is so, and nothing is said where nothing is."""
+"""What is said of a wrong array is true, and nothing is said if nothing is known."""
 
 import numpy as np
 import pytest
@@ -201,7 +201,7 @@ def test_place_where_only_zeros_stand_is_neither_right_nor_wrong():
     found = related(np.array([0.0, 1, 2, 5, 9]), right, {})
     assert found is not None
     assert found.name == "some-positions"
-    assert found.effect.startswith("Right: 1, 2; not: 3, 4. At 0, both answers hold only zeros.")
+    assert found.effect.startswith("Right: 1, 2. Wrong: 3, 4. At 0, both answers hold only zeros.")
 
 
 @pytest.mark.parametrize(("off", "share"), [(0.0122, "2"), (0.0031, "0.4"), (0.019, "2")])

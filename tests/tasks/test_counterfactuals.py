@@ -1,4 +1,4 @@
-"""A wrong answer that is right for other arguments is told which, and no other answer is."""
+"""A wrong answer that would be right with other arguments is told which, and no other answer is."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_other_arguments_are_named(wrong, name):
     for seed in range(3):
         found = said_of(wrong, seed=seed)
         assert found.name == name
-        assert found.what.startswith("You return what is right for ")
+        assert found.what.startswith("Your answer would be right with ")
         assert "It was called with x of shape" in found.effect
 
 
@@ -68,7 +68,7 @@ def test_other_arguments_are_named(wrong, name):
     "wrong",
     [
         lambda x, y, k, share: mixed(x, y, k, share).sin(),
-        lambda x, y, k, share: torch.zeros_like(x),  # right for much
+        lambda x, y, k, share: torch.zeros_like(x),  # right with many arguments
         lambda x, y, k, share: 1 / 0,
         lambda x, y, k, share: None,
     ],

@@ -1,5 +1,5 @@
-"""Every task of every chapter, given nothing: no points for answers that do no work, and no memory
-for answers that only claim to be large.
+"""In every task of every chapter, answers that do no work earn no points, and answers that only
+claim to be large take no memory.
 """
 
 import functools
@@ -29,7 +29,7 @@ from course_tasks.probing import Run, passes, run
 
 pytestmark = [
     pytest.mark.usefixtures("kept_runs"),
-    # Judges divide by what is 0 here, and catch what comes of it.
+    # Judges divide by numbers that are 0 here, and catch the result.
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
 
@@ -39,7 +39,7 @@ TASKS = catalogue.names()
 MOST_DRAWS = 3
 MIXTURES = 200
 
-# A judge that compares the largest answer that is read, as float64, beside the right one.
+# For a judge that compares the largest answer that is read, as float64, with the right one.
 MOST_MEGABYTES_TO_JUDGE = 200
 
 
@@ -79,7 +79,7 @@ class Empty:
 
 
 class Accepting:
-    """Takes whatever it is given as its attributes."""
+    """Takes all that it is given as its attributes."""
 
     def __init__(self, *_, **named):
         self.__dict__ |= named
@@ -89,7 +89,7 @@ class Accepting:
 
 
 class Refusing:
-    """Refuses whatever it is given, with words that hold all of it."""
+    """Refuses all that it is given, and repeats it in the message."""
 
     def __init__(self, *_, **named):
         raise ValueError("; ".join(f"{name} = {value}" for name, value in named.items()))
@@ -160,7 +160,7 @@ IDLE = {
 
 
 def constants(right):
-    """What may stand in the place of a right value and says nothing."""
+    """Values that say nothing, instead of a right one."""
     if isinstance(right, str):
         return ["", "a", "\n", "0", "a b c", np.zeros(0), np.ones(())]
     found = [np.full(right.shape, c) for c in (0.0, 1.0, -1.0, np.nan, np.inf, 1e30, 0.5)]
@@ -175,7 +175,7 @@ def constants(right):
 
 @functools.cache  # read by each test of the task; none changes it
 def drawn(task, seed):
-    """What a judge knows of a task, its inputs, and the right answers to them."""
+    """A task as its judge knows it, with inputs and the right answers to them."""
     known, probe = judges.task(task), catalogue.probe(task)
     # One of the two draws of a check: what no work earns in one, it earns in none.
     _, inputs = passes(judges.inputs(task, np.random.default_rng(seed)))[0]
@@ -202,7 +202,7 @@ def test_answer_that_does_no_work_earns_nothing(task):
 @in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_constants_and_empty_values_earn_nothing(task):
-    """Whatever stands in the place of the values, as long as none of it is right."""
+    """No values that are all wrong earn anything."""
     for seed in seeds_of(task, MOST_DRAWS):
         known, inputs, right = drawn(task, seed)
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Experiments: predicted before they are run, run at the desk only, judged by what runs give."""
+"""Experiments are predicted first, only run at the desk, and judged by what runs give."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_every_stored_run_is_taken_for_observed(task):
 
 @pytest.mark.parametrize("task", EXPERIMENTS)
 def test_predictions_of_the_solution_would_not_all_pass_for_observations(task):
-    """What anybody would guess must not be worth the points of having looked."""
+    """A guess must not be worth the points of having looked."""
     known = judges.task(task)
     chapter = task[:2]
     (path,) = (ROOT / "solutions").glob(f"{chapter}-*/{chapter}-*.ipynb")

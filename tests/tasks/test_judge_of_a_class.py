@@ -1,5 +1,5 @@
-"""One judge for a whole class finds what is right once, and says to everyone what they would hear
-alone.
+"""One judge for a whole class computes the right results once, and tells each student the same as a
+judge of their own.
 """
 
 from itertools import chain, islice

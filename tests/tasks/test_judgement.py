@@ -1,5 +1,5 @@
-"""Every task of every chapter: right answers in any style, wrong ones by their name, odd ones by
-what is true of them.
+"""In every task of every chapter, right answers pass in any style, wrong ones are called by their
+name, and odd ones are described by something that is true of them.
 """
 
 import functools
@@ -27,12 +27,12 @@ def tricks_of(task):
 
 
 def takes_long(task):
-    """Whether an answer trains a model, or is compiled anew, for a second or more."""
+    """Whether an answer trains a model or is compiled again, which takes a second or more."""
     return task == "08/train" or task.startswith("10/")
 
 
 def rows(pairs):
-    """Parameters of a test; between edits, what takes long is left to the run of all tests."""
+    """Parameters of a test, of which slow ones are left to the run of all tests."""
     return [
         pytest.param(*pair, marks=[pytest.mark.slow] if takes_long(pair[0]) else [])
         for pair in pairs
@@ -76,7 +76,7 @@ def test_at_least_three_right_styles_are_tried(task):
 
 
 def verdicts_of(task, answer, seeds):
-    """What is said of an answer in each draw. It earns the same in all: points are no luck."""
+    """What is said of an answer in each draw. It earns the same in all, as points are not luck."""
     verdicts = {seed: check(task, answer, seed=seed) for seed in seeds}
     points = {seed: verdict.points for seed, verdict in verdicts.items()}
     assert len(set(points.values())) <= 1, f"points differ from seed to seed: {points}"
@@ -90,7 +90,7 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
     for seed, verdict in verdicts_of(task, answer, seeds_of(task)).items():
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
         assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
-    # What was done, what that does to the data, and where to look.
+    # It says what was done, what that does to the data, and where to look.
     finding = verdict.findings[0]
     assert len(finding.what) > 15
     assert len(finding.effect) > 15
@@ -118,7 +118,7 @@ def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index)
 @in_turn
 @pytest.mark.parametrize(("task", "trick"), TRICKS)
 def test_trick_earns_no_more_than_the_work_in_it(task, trick):
-    """As in a graded run: bytes go to the answer and come back, and the judge has what was kept."""
+    """As in a graded run, only bytes go to the answer and back, and the judge has what was kept."""
     answer, points = tricks_of(task)[trick]
     known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):

@@ -52,7 +52,7 @@ def test_check_loads_no_other_chapter():
 
 @pytest.mark.parametrize("package", [course_tasks, course_judges], ids=lambda one: one.__name__)
 def test_chapters_import_nothing_from_each_other(package):
-    """A grade is stale when something of its own chapter changes, and not of another."""
+    """A grade goes stale when its own chapter changes, but not when another one does."""
     for path in Path(package.__path__[0]).glob("ch*/**/*.py"):
         own = path.relative_to(package.__path__[0]).parts[0]
         named = set(re.findall(r"\bch\d\d_\w+", " ".join(imported(path))))

@@ -1,4 +1,4 @@
-"""What stands beside student code answers no task: not called directly, and not row by row.
+"""Nothing that student code can import answers a task, neither called directly nor row by row.
 
 Every function and class of the packages that the sandbox holds is handed in, for every task whose
 answer it could be called like. A task that one of them answers has to ask for something else.
@@ -113,7 +113,7 @@ class TookTooLongError(BaseException):
 
 
 def raised(_case, answers):
-    """What raises in one case is called wrongly, and is given up."""
+    """True if a case raised, because then the candidate is called wrongly and given up."""
     return bool(answers.errors)
 
 
@@ -190,8 +190,8 @@ TASKS = {
 
 @pytest.fixture(scope="module")
 def results(request, tmp_path_factory, worker_id, testrun_uid):
-    """The folder of what candidates earn in the chapters that are asked for: they are tried once,
-    whichever process that shares the tests comes first.
+    """The folder of what candidates earn in the chapters that are asked for. They are tried once,
+    by the process that comes first among those that share the tests.
     """
     own = tmp_path_factory.getbasetemp()
     place = (own if worker_id == "master" else own.parent) / f"no-answer-{testrun_uid}"

@@ -1,4 +1,4 @@
-"""Numbers and factors in findings are those of the calls that are wrong."""
+"""Findings quote numbers and factors of the calls that are wrong."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def said_of(answer, second):
 
 
 def bent(where):
-    """The right answer, and noise where A and B are so."""
+    """The right answer, with noise for some A and B."""
 
     def answer(A, B):
         noise = torch.tensor([0.3, -1.0, 2.0, 0.1, -0.7, 1.4, 0.9])
@@ -49,7 +49,7 @@ def bent(where):
 
 def test_numbers_of_a_draw_are_quoted_where_a_wrong_call_had_them():
     effect = said_of(bent(lambda A, B: A == 4 and B == 6), (2, 3)).effect
-    assert effect.endswith("It is right with A = 2, B = 3 and wrong with A = 4, B = 6.")
+    assert effect.endswith("It is right with A = 2, B = 3, but wrong with A = 4, B = 6.")
 
 
 def test_numbers_of_a_draw_are_not_quoted_where_no_wrong_call_had_them():

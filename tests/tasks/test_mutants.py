@@ -1,4 +1,4 @@
-"""The mutants with which the judges are tried are what they say, and their fate is seen rightly."""
+"""The mutants with which judges are tried are what they claim, and their fates are told apart."""
 
 import ast
 

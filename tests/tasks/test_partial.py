@@ -58,22 +58,22 @@ def said_of(answer, seed):
 def test_argument_that_tells_wrong_rows_from_right_ones_is_named(seed):
     noise = torch.randn(9, 12)
     found = said_of(in_large_rows(lambda x, k: x * noise[: len(x), : x.shape[1]]), seed)
-    assert "Where it is wrong `k` is 5, 6" in found.effect
-    assert "where it is right 2, 3, 4." in found.effect
+    assert "Where it is wrong, `k` is 5, 6" in found.effect
+    assert "and where it is right, `k` is 2, 3, 4." in found.effect
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_mistake_that_is_made_in_some_rows_is_called_by_its_name(seed):
     found = said_of(in_large_rows(lambda x, k: _squared.answer(x, k)[0]), seed)
     assert found.name == "squared"
-    assert found.effect.startswith("That explains all that is wrong")
+    assert found.effect.startswith("This explains everything that is wrong")
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_other_argument_that_is_used_in_some_rows_is_named(seed):
     found = said_of(in_large_rows(lambda x, k: times(x, k + 1)[0]), seed)
     assert found.name == "as-if-k-one-more"
-    assert found.what == "Where your answer is wrong, it is what is right for `k` + 1."
+    assert found.what.startswith("Where your answer is wrong, it would be right with `k` + 1")
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -86,7 +86,7 @@ def test_result_that_is_wrong_is_named_beside_those_that_are_right(seed):
 
     found = said_of(uneven_sums, seed)
     assert found.name == "some-results"
-    assert found.what == "Of what you return, `sums` is wrong."
+    assert found.what == "`sums` is wrong, but `rows` is right."
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -1,4 +1,4 @@
-"""What is said of weights whose rows are no averages, or come from other scores, is so."""
+"""What is said of weights is true if their rows are no averages, or if they have other scores."""
 
 import numpy as np
 import pytest
@@ -26,10 +26,10 @@ def asked(ask, mine):
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
-        (-1.0, "The factor is −1: the largest score gets the smallest weight."),
-        (2.0, "The factor is 2: your rows are sharper than they should be."),
-        (0.5, "The factor is 0.5: your rows are flatter than they should be."),
-        (np.log(2), "should be. It is log 2: these are powers of 2, not of e."),
+        (-1.0, "The factor is −1, so the largest score gets the smallest weight."),
+        (2.0, "The factor is 2, so your rows are sharper than they should be."),
+        (0.5, "The factor is 0.5, so your rows are flatter than they should be."),
+        (np.log(2), "should be. That is log 2, so you have powers of 2 instead of e."),
     ],
 )
 def test_factor_of_scores_is_said_with_what_it_does(factor, words):
@@ -46,4 +46,4 @@ def test_sum_of_a_row_is_that_of_the_row_that_is_off_most_and_differs_as_shown()
     mine[1, 3] *= 1.0004
     found = asked(rows_sum_to_one("weights", SECTION), mine)
     assert found is not None
-    assert found.effect.startswith("Row 3 sums to 1.0004; every row")
+    assert found.effect.startswith("Row 3 sums to 1.0004, but")

@@ -1,5 +1,5 @@
-"""Where a function returns several things, a verdict says of which one it speaks, in the words of
-the task's statement.
+"""If a function returns several things, a verdict says which one it is about, in the words of the
+task's statement.
 """
 
 import re
@@ -35,14 +35,14 @@ class TestOfWhichResult:
         said = said_of(
             "12/ring", ring_step(lambda found, keys, values: (found, keys.sin(), values))
         )
-        assert "That is said of `keys`; `found` and `values` are right." in said
+        assert "This is about `keys`. `found` and `values` are right." in said
 
     def test_two_are_wrong_in_different_ways(self):
         said = said_of(
             "12/ring",
             ring_step(lambda found, keys, values: (2 * found, keys.flip(-1), values)),
         )
-        assert re.search("That is said of `(found|keys)`; `values` is right", said)
+        assert re.search(r"This is about `(found|keys)`\. `values` is right", said)
 
     def test_two_are_wrong_in_one_way(self):
         said = said_of(

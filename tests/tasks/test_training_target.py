@@ -1,5 +1,5 @@
 """How far above its target 08/train still gives the points: as far as the mean over its contexts
-may lie from what a model is worth.
+may be from the model's true loss.
 """
 
 import numpy as np

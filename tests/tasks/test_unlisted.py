@@ -1,5 +1,5 @@
 """Wrong answers that no list names are rejected in every draw, and nearly all are told something
-of their own.
+specific.
 """
 
 import pytest
@@ -9,7 +9,7 @@ from unlisted.set_06 import STILL_ACCEPTED
 
 from course_tasks import check
 
-# What says no more than that something is wrong.
+# Findings that only say that something is wrong.
 GENERIC = {"difference", "some-inputs"}
 SEEDS = range(1)  # each check has two draws
 LEAST_SHARE_WITH_WORDS = 0.9
