@@ -162,25 +162,10 @@ def _ignored_as_zero(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits, targets.clamp(min=0))
 
 
-def _mean_of_rows_that_count(logits: Tensor, targets: Tensor) -> Tensor:
+def _means_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
+    """(B,) the loss of each row; NaN for a row without targets that count."""
     pairs = zip(logits, targets, strict=True)
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in pairs if (aim >= 0).any()]
-    return torch.stack(rows).mean()
-
-
-def _mean_of_rows_with_zeros(logits: Tensor, targets: Tensor) -> Tensor:
-    pairs = zip(logits, targets, strict=True)
-    rows = [
-        cross_entropy(row[None], aim[None]) if (aim >= 0).any() else torch.zeros(())
-        for row, aim in pairs
-    ]
-    return torch.stack(rows).mean()
-
-
-def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
-    share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
-    return (torch.stack(rows) * share).sum()
+    return torch.stack([cross_entropy(row[None], aim[None]) for row, aim in pairs])
 
 
 @mistake(
@@ -196,7 +181,8 @@ def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
     ),
 )
 def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
-    return _weighted_mean_of_rows(logits, targets)
+    share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
+    return (_means_of_rows(logits, targets) * share).sum()
 
 
 @mistake(
@@ -205,11 +191,13 @@ def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
     {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of these, so a mean of
     means gives a target in a shorter row more weight. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
-    also=(_mean_of_rows_that_count, _mean_of_rows_with_zeros),
+    also=(
+        lambda logits, targets: _means_of_rows(logits, targets).nanmean(),
+        lambda logits, targets: _means_of_rows(logits, targets).nan_to_num().mean(),
+    ),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
-    return torch.stack(rows).mean()
+    return _means_of_rows(logits, targets).mean()
 
 
 @mistake(

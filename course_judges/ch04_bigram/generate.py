@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import (
     dice_right,
@@ -76,7 +75,7 @@ def _two_texts(case: str) -> Callable[[Evidence], str]:
 
 
 def _dice_are_off(evidence: Evidence) -> Finding | None:
-    if wrong_shape(evidence, "chance.tokens") or dice_right(evidence):
+    if not evidence.comparable("chance.tokens") or dice_right(evidence):
         return None
     return Finding(
         "wrong-frequencies",
@@ -111,8 +110,8 @@ _another_size = mistake(
 @mistake(
     "You showed the model a whole prompt that is longer than `block_size`.",
     lambda e: unwrapped(f"""A text that grows beyond block_size = {e.number("block_size")} goes on
-    as it should. But of a prompt of {e.inputs["long_prompt"].shape[1]} tokens, show the model only
-    the last {e.number("block_size")} in the first step too."""),
+    as it should. But when the prompt itself has {e.inputs["long_prompt"].shape[1]} tokens, show the
+    model only its last {e.number("block_size")}, in the first step too."""),
     recognized=lambda e: (
         e.same("short", "beyond") and _shown(e) == e.inputs["long_prompt"].shape[1]
     ),

@@ -274,14 +274,9 @@ _both_directions = mistake(
 )
 
 
-def _mean_of_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    tables = [bigram_probabilities(text[None], vocab_size, k) for text in tokens]
-    return torch.stack(tables).mean(dim=0)
-
-
-def _mean_of_full_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    tables = [bigram_probabilities(text[None], vocab_size, k).nan_to_num() for text in tokens]
-    return torch.stack(tables).mean(dim=0)
+def _tables(tokens: Tensor, V: int, k: float) -> Tensor:
+    """(B, V, V) a table for each text."""
+    return torch.stack([bigram_probabilities(text[None], V, k) for text in tokens])
 
 
 _mean_over_texts = mistake(
@@ -291,8 +286,8 @@ _mean_over_texts = mistake(
     {_farthest_entry(e)}"""),
     COUNTING,
     cases=("counted", "smoothed"),
-    also=(_mean_of_full_tables,),
-)(_mean_of_tables)
+    also=(lambda tokens, V, k: _tables(tokens, V, k).nan_to_num().mean(dim=0),),
+)(lambda tokens, V, k: _tables(tokens, V, k).mean(dim=0))
 
 _pairs_two_apart = mistake(
     "You counted pairs that are two steps apart instead of one.",

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import IMPLAUSIBLE, follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -208,7 +207,7 @@ def _never_drawn(evidence: Evidence) -> str:
 
 
 def _shares_are_off(evidence: Evidence) -> Finding | None:
-    if wrong_shape(evidence, "many") or _drawn_right(evidence):
+    if not evidence.comparable("many") or _drawn_right(evidence):
         return None
     drawn = evidence.yours("many")
     V = evidence.number("V")
@@ -351,8 +350,8 @@ def _of_powers(evidence: Evidence) -> str:
 @mistake(
     "Your symbols come up as if the temperature were a different one.",
     lambda e: unwrapped(f"""{_share_effect(e)} Your shares would be right at a temperature near
-    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you change the temperature or the
-    logits before you divide, leave them unchanged. If you add noise and take the largest sum, the
+    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} Do you change the temperature or the
+    logits before you divide? Leave them as they are. If you add noise and take the largest sum, the
     noise has to be −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )

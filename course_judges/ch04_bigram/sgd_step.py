@@ -37,7 +37,8 @@ _Update = Callable[[Tensor, Tensor, Tensor, float], Tensor]
 
 
 def _batch_loss(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    return F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+    """The mean loss of guesses in any shape, which may be a part of a batch."""
+    return F.cross_entropy(table[x.flatten()], y.flatten())
 
 
 def _gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -493,7 +494,7 @@ def _swapped_results(
 
 @mistake(
     "You return a single loss instead of the loss before each step.",
-    lambda e: unwrapped(f"""Your table is right. After three steps, though, your losses have shape
+    lambda e: unwrapped(f"""Your table is right. After three steps your losses have shape
     {e.yours("three.losses").shape}, but they should be
     {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}."""),
     cases=("one.table", "three"),
