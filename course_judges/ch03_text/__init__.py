@@ -1,5 +1,5 @@
 """How the tasks of chapter 03 are judged: right answers, and the wrong ones that people give.
 
-Answers stand there as a student writes them: without annotations, and free to ignore what they are
-given.
+The answers are written as a student writes them, without annotations and sometimes with arguments
+that they ignore.
 """

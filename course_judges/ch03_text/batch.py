@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
-from course_judges.ch03_text.targets import IGNORED, row
+from course_judges.ch03_text.targets import IGNORED, held_for_ignored, row
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
@@ -39,8 +39,8 @@ def _copies_inputs(evidence: Evidence) -> bool:
 
 
 def _batch_part(value: str, chosen: Callable[[Evidence], Array]) -> Callable[[Evidence], bool]:
-    """The answer equals the reference at the chosen (B, T) places, and in a text that is shorter
-    than a row at all places.
+    """A claim: the answer is right at the chosen (B, T) places, and everywhere if the text is
+    shorter than a row.
     """
     young = value.replace("batch", "young")
 
@@ -69,19 +69,19 @@ def _short_row(evidence: Evidence) -> int:
 def _short_inputs(evidence: Evidence) -> str:
     b = _short_row(evidence)
     return unwrapped(f"""The row that ends at position {int(evidence.inputs["ends"][b])} should be
-    `{row(evidence.right("batch.x")[b])}`; yours is `{row(evidence.yours("batch.x")[b])}`.""")
+    `{row(evidence.right("batch.x")[b])}`, but yours is `{row(evidence.yours("batch.x")[b])}`.""")
 
 
 def _short_targets(evidence: Evidence) -> str:
     b = _short_row(evidence)
     return unwrapped(f"""The inputs `{row(evidence.right("batch.x")[b])}` have the targets
-    `{row(evidence.right("batch.y")[b])}`; yours are `{row(evidence.yours("batch.y")[b])}`.""")
+    `{row(evidence.right("batch.y")[b])}`, but yours are `{row(evidence.yours("batch.y")[b])}`.""")
 
 
 @mistake(
-    "Positions before the text read from its end.",
-    lambda e: unwrapped(f"""{_short_inputs(e)} A negative index counts from the end and raises no
-    error, so the end of the text became the past of its beginning."""),
+    "At positions before the text, you read tokens from its end.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} A negative index counts from the end without raising
+    an error, so the end of the text became the past of its beginning."""),
 )
 def _wraps_to_the_end(tokens, ends, block_size, padding):
     positions = _positions(ends, block_size)
@@ -89,9 +89,9 @@ def _wraps_to_the_end(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Positions before the text repeat the first token.",
-    lambda e: unwrapped(f"""{_short_inputs(e)} `clamp` alone turns every negative position into 0.
-    Put `padding` where the position was negative."""),
+    "At positions before the text, you repeat its first token.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} `clamp` alone turns every negative position into 0,
+    so put `padding` where the position was negative."""),
 )
 def _repeats_the_first_token(tokens, ends, block_size, padding):
     positions = _positions(ends, block_size)
@@ -99,9 +99,9 @@ def _repeats_the_first_token(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "What lies before the text is filled with another number than `padding`.",
-    lambda e: unwrapped(f"""{_short_inputs(e)} Everything else in x is right. The filler is an
-    argument, {e.number("padding")} here: the caller chooses it."""),
+    "At positions before the text, you put a number other than `padding`.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Everything else in x is right. The caller chooses the
+    filler and passes it as `padding`, which is {e.number("padding")} here."""),
     cases=("batch.x", "young.x"),
     also=(lambda tokens, ends, T, _: batch_ending_at(tokens, ends, T, IGNORED),),
 )
@@ -110,11 +110,9 @@ def _padding_ignored(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "The first token of the text is taken for padding.",
-    lambda e: (
-        unwrapped(f"""{_short_inputs(e)} Position 0 is in the text; only negative positions lie
-    before it.""")
-    ),
+    "You treat the first token of the text as padding.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Position 0 is part of the text, and only negative
+    positions are before it."""),
     cases=("batch.x", "young.x"),
 )
 def _first_token_padded(tokens, ends, block_size, padding):
@@ -123,7 +121,7 @@ def _first_token_padded(tokens, ends, block_size, padding):
 
 
 def _begin_there(evidence: Evidence) -> bool:
-    """True of rows that begin at the positions where they are to end."""
+    """True if the rows begin at the positions where they should end."""
     x, tokens, ends = (
         evidence.yours("batch.x"),
         evidence.inputs["tokens"],
@@ -139,10 +137,10 @@ def _begin_there(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Your rows begin at `ends`; they are to end there.",
+    "Your rows begin at `ends` instead of ending there.",
     lambda e: unwrapped(f"""The row for position {int(e.inputs["ends"][-1])} should be
-    `{row(e.right("batch.x")[-1])}`; yours is `{row(e.yours("batch.x")[-1])}`. The steps from an end
-    to its row go back: from 1 − T to 0."""),
+    `{row(e.right("batch.x")[-1])}`, but yours is `{row(e.yours("batch.x")[-1])}`. A row goes back
+    from its end, with steps from 1 − T to 0."""),
     recognized=_begin_there,
 )
 def _begins_at_the_end(tokens, ends, block_size, padding):
@@ -152,9 +150,9 @@ def _begins_at_the_end(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Rows that would begin before the text were moved into it.",
-    lambda e: unwrapped(f"""{_short_inputs(e)} Such a row still ends at `ends[b]`; what is missing
-    before the text is filled with `padding`, and nothing after its end is taken in."""),
+    "You moved rows that would begin before the text into it.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Such a row should still end at `ends[b]`, so fill the
+    places before the text with `padding` instead of reading tokens after that end."""),
 )
 def _moved_into_the_text(tokens, ends, block_size, padding):
     starts = (ends - block_size + 1).clamp(min=0)
@@ -163,11 +161,10 @@ def _moved_into_the_text(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Where the text is shorter than T, your rows are no longer than the text.",
-    lambda e: unwrapped(f"""With T = {e.number("block_size")} and a text of
-    {len(e.inputs["young"])} tokens your x has shape {e.yours("young.x").shape}, expected
-    {e.right("young.x").shape}: a row has T tokens all the same, filled with `padding` on the
-    left."""),
+    "When the text is shorter than T, your rows are as short as the text.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and a text of {len(e.inputs["young"])}
+    tokens, your x has shape {e.yours("young.x").shape} instead of {e.right("young.x").shape}. A row
+    still has T tokens, with `padding` on the left."""),
     recognized=lambda e: (
         e.comparable("batch.x") and e.yours("young.x").shape[1] == len(e.inputs["young"])
     ),
@@ -177,20 +174,20 @@ def _cut_to_the_text(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Your rows stop one token before their end.",
+    "Your rows end one token too early.",
     lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
-    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
-    {int(e.yours("batch.x")[-1, -1])}. `torch.arange` leaves its end out."""),
+    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row, but yours ends with
+    {int(e.yours("batch.x")[-1, -1])}. Note that `torch.arange` and slices leave out their end."""),
 )
 def _end_excluded(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends - 1, block_size, padding)
 
 
 @mistake(
-    "Your rows run backwards: the newest token stands first.",
-    lambda e: unwrapped(f"""Your last row is `{row(e.yours("batch.x")[-1])}` and should be
-    `{row(e.right("batch.x")[-1])}`. A row is read like the text, from left to right. Let the steps
-    rise from 1 − T to 0."""),
+    "Your rows run backwards, with the newest token first.",
+    lambda e: unwrapped(f"""Your last row is `{row(e.yours("batch.x")[-1])}` instead of
+    `{row(e.right("batch.x")[-1])}`. A row is read from left to right like the text, so let the
+    steps rise from 1 − T to 0."""),
 )
 def _newest_first(tokens, ends, block_size, padding):
     x, y = batch_ending_at(tokens, ends, block_size, padding)
@@ -198,9 +195,9 @@ def _newest_first(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Your padding stands on the right.",
+    "You put the padding on the right.",
     lambda e: unwrapped(f"""{_short_inputs(e)} The newest token belongs in the last column of every
-    row, so what is missing is missing on the left."""),
+    row, so the padding goes on the left."""),
 )
 def _padded_on_the_right(tokens, ends, block_size, padding):
     x = torch.full((len(ends), block_size), padding)
@@ -226,10 +223,10 @@ def _unshifted_targets(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "You ignore one target too many: the first token of the text.",
-    lambda e: unwrapped(f"""{_short_targets(e)} The last padding has a successor inside the text:
-    token {int(e.inputs["tokens"][0])} at position 0. Predicting it from padding is how a model
-    learns to begin."""),
+    "You ignore one target too many, the first token of the text.",
+    lambda e: unwrapped(f"""{_short_targets(e)} The last padding is followed by token
+    {int(e.inputs["tokens"][0])} at position 0 of the text. By predicting it from padding, a model
+    learns how a text begins."""),
     ONCE,
     cases=("batch.y",),
 )
@@ -239,21 +236,17 @@ def _first_token_never_learned(tokens, ends, block_size, padding):
 
 
 def _in_place_of_ignored(evidence: Evidence) -> int | None:
-    """The one number that stands where −100 belongs, if all other targets are right; None if it is
-    a token that a position before the text may read.
+    """The one number that is where −100 belongs, if all other targets are right; None if it is the
+    first token, which may have been read there.
     """
-    mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
-    counted = right != IGNORED
-    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
-        return None
-    held = set(mine[~counted].tolist())
+    held = held_for_ignored(evidence, "batch.y")
     return None if len(held) != 1 or held & {IGNORED, evidence.inputs["tokens"][0]} else held.pop()
 
 
 @mistake(
     lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
-    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model to
-    predict what is no text; it leaves out −100 and nothing else."""),
+    lambda e: unwrapped(f"""{_short_targets(e)} A loss leaves out only −100, so it would count these
+    targets and teach the model to predict something that isn't text."""),
     ONCE,
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
@@ -263,9 +256,9 @@ def _padding_is_a_target(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Your inputs know where the text begins, your targets do not.",
-    lambda e: unwrapped(f"""{_short_targets(e)} Positions of targets can be negative, too, and what
-    is read there is not what follows. Put −100 where `positions + 1` is negative."""),
+    "Your targets don't take into account where the text begins.",
+    lambda e: unwrapped(f"""{_short_targets(e)} The positions of targets can be negative too, and
+    then what you read there isn't what follows. Put −100 where `positions + 1` is negative."""),
     recognized=lambda e: (
         bool(
             np.where(
@@ -295,9 +288,9 @@ def _one_later(evidence: Evidence) -> Array:
 
 
 @mistake(
-    "Your rows end one token after their end.",
+    "Your rows end one token too late.",
     lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
-    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
+    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row, but yours ends with
     {int(e.yours("batch.x")[-1, -1])}, the token after it. That one is the last target."""),
     recognized=lambda e: np.array_equal(e.yours("batch.x"), _one_later(e)),
 )
@@ -307,9 +300,9 @@ def _ends_too_late(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "You give each row one target, the token after its end.",
-    lambda e: unwrapped(f"""Your targets have shape {e.yours("batch.y").shape}, expected
-    {e.right("batch.y").shape}: every input of a row has a target of its own, the token after
+    "You give each row only one target, the token after its end.",
+    lambda e: unwrapped(f"""Your targets have shape {e.yours("batch.y").shape} instead of
+    {e.right("batch.y").shape}, because every input of a row needs its own target, the token after
     it."""),
     TARGET,
     cases=("batch.y",),
@@ -320,10 +313,10 @@ def _one_target_a_row(tokens, ends, block_size, padding):
 
 
 @mistake(
-    "Inputs and targets are exchanged: each target is the token before its input.",
+    "You swapped inputs and targets, so each target is the token before its input.",
     lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its
-    targets are `{row(e.yours("batch.y")[-1])}`. Return x first: the row up to the end, and then y,
-    one token further."""),
+    targets are `{row(e.yours("batch.y")[-1])}`. Return x first, which is the row up to its end, and
+    then y, which is one token ahead."""),
     TARGET,
     cases=("batch",),
 )
@@ -333,7 +326,7 @@ def _results_exchanged(tokens, ends, block_size, padding):
 
 
 def _rows_exchanged(evidence: Evidence) -> bool:
-    """True of the right rows of inputs and targets in another order."""
+    """True if the rows of inputs and targets are right, but in another order."""
     if not all(evidence.comparable(name) for name in ("batch.x", "batch.y")):
         return False
     both = [
@@ -344,9 +337,9 @@ def _rows_exchanged(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Your rows stand in another order than that of `ends`.",
-    lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}: row b belongs to `ends[b]`, in
-    whatever order they come. Whoever asks for a batch has to know which row is which."""),
+    "Your rows aren't in the order of `ends`.",
+    lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}, and row b belongs to `ends[b]`,
+    whatever their order. Anyone who asks for a batch has to know which row is which."""),
     recognized=_rows_exchanged,
 )
 def _ends_in_order(tokens, ends, block_size, padding):
@@ -354,7 +347,7 @@ def _ends_in_order(tokens, ends, block_size, padding):
 
 
 def _targets_missing(evidence: Evidence) -> Finding | None:
-    """Targets that are −100 although the text has one there."""
+    """Targets that are −100 although the text has a symbol there."""
     mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
     missing = (mine == IGNORED) & (right != IGNORED)
     if mine.shape != right.shape or not missing.any():
@@ -362,18 +355,18 @@ def _targets_missing(evidence: Evidence) -> Finding | None:
     return Finding(
         "targets-missing",
         "Some of your targets are −100 although the text has a symbol there.",
-        f"{int(missing.sum())} of {int((right != IGNORED).sum())} targets are missing. "
+        f"You left out {int(missing.sum())} of {int((right != IGNORED).sum())} targets. "
         f"{_targets_of(evidence, int(np.flatnonzero(missing.any(axis=1))[0]))}",
         TARGET,
     )
 
 
 @mistake(
-    "A symbol of the text is no target where it has the number of the padding.",
-    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is a symbol of this text,
-    {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100;
-    {int((e.right("common.y") == IGNORED).sum())} lie before the text. Ask for the position, not for
-    the number that stands there."""),
+    "You took a symbol of the text for padding because it has the same number.",
+    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is also a symbol of this
+    text, {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100, but only
+    {int((e.right("common.y") == IGNORED).sum())} are before the text. Look at the position instead
+    of the number that is there."""),
     TARGET,
     cases=("batch", "young", "common"),
 )
@@ -383,7 +376,7 @@ def _padding_known_by_its_number(tokens, ends, block_size, padding):
 
 
 def _targets_of(evidence: Evidence, b: int) -> str:
-    return unwrapped(f"""Row {b} should have the targets `{row(evidence.right("batch.y")[b])}`;
+    return unwrapped(f"""Row {b} should have the targets `{row(evidence.right("batch.y")[b])}`, but
     yours are `{row(evidence.yours("batch.y")[b])}`.""")
 
 
@@ -393,7 +386,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if wrong.any():
             return Finding(
                 "other-targets",
-                "The inputs are right, and targets are not.",
+                "Your inputs are right, but some of your targets aren't.",
                 _targets_of(evidence, int(np.flatnonzero(wrong.any(axis=1))[0])),
                 TARGET,
             )

@@ -12,6 +12,7 @@ from course_judges.ch03_text.sections import ONCE, TARGET
 from course_judges.ch03_text.targets import (
     IGNORED,
     counted_otherwise,
+    held_for_ignored,
     not_the_next_token,
     row,
     targets_once,
@@ -50,6 +51,11 @@ def _targets_there_are(evidence: Evidence) -> int:
     return len(evidence.inputs["tokens"]) - 1
 
 
+def _last_inputs(evidence: Evidence) -> str:
+    mine, right = evidence.yours("long.x")[-1], evidence.right("long.x")[-1]
+    return f"Your last row of inputs is `{row(mine)}` instead of `{row(right)}`."
+
+
 _CASES = ("long", "short", "exact", "single", "dense", "sparse")
 
 
@@ -62,19 +68,19 @@ def _once_in_all(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Targets in the overlap count in every window that holds them.",
-    lambda e: unwrapped(f"""The text has {_targets_there_are(e)} targets and yours count
-    {_count(e)}. Most of them count several times, mostly with little past. After the first window,
-    only the last {e.number("stride")} positions of a row are new."""),
+    "You count targets in the overlap in every window that holds them.",
+    lambda e: unwrapped(f"""The text has {_targets_there_are(e)} targets, but you count {_count(e)},
+    because a target in several windows counts several times, often with little past. After the
+    first window, only the last {e.number("stride")} positions of a row are new."""),
 )
 def _counted_twice(tokens, block_size, stride):
     return _all_targets(tokens, block_size, stride)
 
 
 @mistake(
-    "The beginning of the text is never a target.",
-    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. Nothing came
-    before the first window, so all of its {e.number("block_size")} targets are new."""),
+    "You don't count the targets at the beginning of the text.",
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. There is no
+    window before the first one, so all of its {e.number("block_size")} targets are new."""),
 )
 def _first_window_cut(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)
@@ -84,9 +90,9 @@ def _first_window_cut(tokens, block_size, stride):
 
 @mistake(
     "You count each target where it has the least past.",
-    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: its first
-    {e.number("stride")} count. Those have been in row 0 with more tokens before them. Overlapping
-    pays only if the last {e.number("stride")} count."""),
+    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`, in which the
+    first {e.number("stride")} count. Earlier windows hold them with more tokens before them.
+    Overlapping windows only help if the last {e.number("stride")} count."""),
 )
 def _least_past(tokens, block_size, stride):
     x, y = _all_targets(tokens, block_size, stride)
@@ -95,9 +101,9 @@ def _least_past(tokens, block_size, stride):
 
 
 @mistake(
-    "The last window is missing because the text does not fill it.",
+    "You leave out the last window because the text doesn't fill it.",
     lambda e: unwrapped(f"""You return {len(e.yours("long.x"))} of {len(e.right("long.x"))} windows
-    and count {_count(e)} of {_targets_there_are(e)} targets. Fill the last row up."""),
+    and count {_count(e)} of {_targets_there_are(e)} targets. Pad the last row instead."""),
     cases=("long",),
 )
 def _last_window_dropped(tokens, block_size, stride):
@@ -107,10 +113,9 @@ def _last_window_dropped(tokens, block_size, stride):
 
 
 @mistake(
-    "Your last window moved back until the text fills it; it should begin a stride after the one "
-    "before.",
-    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
-    `{row(e.right("long.x")[-1])}`. What the text does not fill is 0 in x and −100 in y."""),
+    "You moved the last window back until the text fills it, but it should stay in its place.",
+    lambda e: unwrapped(f"""{_last_inputs(e)} A window begins one stride after the one before, and
+    where the text doesn't fill it, x holds 0 and y holds −100."""),
     cases=("long",),
 )
 def _last_window_moved_back(tokens, block_size, stride):
@@ -125,10 +130,10 @@ def _last_window_moved_back(tokens, block_size, stride):
 
 
 @mistake(
-    "Your windows do not overlap.",
+    "Your windows don't overlap.",
     lambda e: unwrapped(f"""Your second window begins at position {e.number("block_size")} instead
-    of {e.number("stride")}, so its first target has one token of past. The chapter's windows do
-    that; here each begins one stride after the one before."""),
+    of {e.number("stride")}, so its first target has only one token before it. The chapter's windows
+    do that, but here each begins one stride after the one before."""),
     cases=("long.x",),
 )
 def _no_overlap(tokens, block_size, stride):
@@ -149,9 +154,9 @@ def _unshifted_targets(tokens, block_size, stride):
 
 @mistake(
     "Your targets hold 0 where −100 belongs.",
-    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs
-    end before the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out
-    −100 and nothing else."""),
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`. Its inputs
+    end before the row does, so the model would have to predict token 0 there. `cross_entropy`
+    leaves out only −100."""),
     also=(lambda *given: _with_zeros_for_ignored(*given),),
 )
 def _padding_is_a_target(tokens, block_size, stride):
@@ -160,11 +165,11 @@ def _padding_is_a_target(tokens, block_size, stride):
 
 
 @mistake(
-    "Where the text holds a 0, your targets are −100 as in padding.",
-    lambda e: unwrapped(f"""Token 0 is a symbol like any other: in a text with
-    {int((e.inputs["zeros"] == 0).sum())} of them {int((e.yours("zeros.y") == IGNORED).sum())} of
-    your targets are −100, expected {int((e.right("zeros.y") == IGNORED).sum())}. Ask for the
-    position, not for the number that stands there."""),
+    "You took token 0 in the text for padding.",
+    lambda e: unwrapped(f"""Token 0 is a symbol like any other. In a text with
+    {int((e.inputs["zeros"] == 0).sum())} of them, {int((e.yours("zeros.y") == IGNORED).sum())} of
+    your targets are −100 instead of {int((e.right("zeros.y") == IGNORED).sum())}. Look at the
+    position instead of the number that is there."""),
     cases=("long", "zeros"),
     also=(lambda *given: _without_zeros(*given, of_y=True),),
 )
@@ -182,7 +187,7 @@ def _without_zeros(tokens, block_size, stride, *, of_y=False):
     return x, torch.where((y if of_y else x) == 0, IGNORED, y)
 
 
-# Each case with several windows, and where their width and stride are.
+# The cases with several windows, and the inputs that hold their width and stride.
 _SIZES = {
     "long": ("block_size", "stride"),
     "dense": ("narrow", "one"),
@@ -196,8 +201,8 @@ def _sizes(evidence: Evidence, case: str) -> tuple[int, int]:
 
 
 def _hidden_in(evidence: Evidence) -> tuple[str, int]:
-    """The first case whose targets are wrong in that the rows after the first hide another number
-    of them at their beginning, and how many; no case if something else is wrong there, or nothing.
+    """The first case in which the rows after the first only hide a wrong number of targets at their
+    beginning, and that number; no case if nothing is wrong, or something else.
     """
     case = next((case for case in _SIZES if not evidence.same(f"{case}.y")), "")
     if not case or not evidence.same(*(f"{one}.x" for one in _SIZES)):
@@ -219,17 +224,17 @@ def _says_how_many_are_hidden(evidence: Evidence) -> str:
     case, hidden = _hidden_in(evidence)
     width, stride = _sizes(evidence, case)
     return unwrapped(f"""With T = {width} and stride = {stride}, row 1 of your targets is
-    `{row(evidence.yours(f"{case}.y")[1])}`: it hides {hidden}. A row shares {width - stride}
+    `{row(evidence.yours(f"{case}.y")[1])}`, which hides {hidden}. A row shares {width - stride}
     target{"s" if width - stride > 1 else ""} with the one before, and its last
-    {"one is" if stride == 1 else f"{stride} are"} new:
+    {"one is" if stride == 1 else f"{stride} are"} new, so it should be
     `{row(evidence.right(f"{case}.y")[1])}`.""")
 
 
 @mistake(
     "You hid inputs together with their targets.",
-    lambda e: unwrapped(f"""Your row 1 of inputs is `{row(e.yours("long.x")[1])}`, expected
-    `{row(e.right("long.x")[1])}`. A target that has counted is −100 in y; its input stays in x, as
-    the past of those that come after it."""),
+    lambda e: unwrapped(f"""Row 1 of your inputs is `{row(e.yours("long.x")[1])}` instead of
+    `{row(e.right("long.x")[1])}`. A target that has counted before is −100 in y, but its input
+    stays in x, because later targets need it as their past."""),
     cases=("long.x",),
 )
 def _inputs_hidden_too(tokens, block_size, stride):
@@ -238,11 +243,11 @@ def _inputs_hidden_too(tokens, block_size, stride):
 
 
 @mistake(
-    "You took the stride for the overlap: your windows begin T − stride apart.",
+    "You took the stride for the overlap, so your windows begin T − stride apart.",
     lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride = {e.number("stride")} your
-    second window begins at position {e.number("block_size") - e.number("stride")}; it is to begin
-    at {e.number("stride")}, and to share
-    {e.number("block_size") - e.number("stride")} positions with the first."""),
+    second window begins at position {e.number("block_size") - e.number("stride")}, but it should
+    begin at {e.number("stride")} and share {e.number("block_size") - e.number("stride")} positions
+    with the first."""),
     cases=("long.x",),
 )
 def _stride_is_the_overlap(tokens, block_size, stride):
@@ -250,7 +255,7 @@ def _stride_is_the_overlap(tokens, block_size, stride):
 
 
 @mistake(
-    "You hide another number of targets at the beginning of a row than T − stride.",
+    "You don't hide T − stride targets at the beginning of a row.",
     _says_how_many_are_hidden,
     recognized=lambda e: bool(_hidden_in(e)[0]),
 )
@@ -261,19 +266,15 @@ def _stride_hidden(tokens, block_size, stride):
 
 
 def _in_place_of_ignored(evidence: Evidence) -> int | None:
-    """The one number that stands where −100 belongs, if all other targets are right."""
-    mine, right = evidence.yours("long.y"), evidence.right("long.y")
-    counted = right != IGNORED
-    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
-        return None
-    held = set(mine[~counted].tolist()) - {IGNORED}
+    """The one number that is where −100 belongs, if all other targets are right."""
+    held = held_for_ignored(evidence, "long.y") - {IGNORED}
     return held.pop() if len(held) == 1 and not held & set(evidence.inputs["tokens"]) else None
 
 
 @mistake(
     lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
-    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`, expected
-    `{row(e.right("long.y")[-1])}`. `cross_entropy` leaves out −100 and nothing else."""),
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}` instead of
+    `{row(e.right("long.y")[-1])}`. `cross_entropy` leaves out only −100."""),
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
 def _another_mark(tokens, block_size, stride):
@@ -282,8 +283,8 @@ def _another_mark(tokens, block_size, stride):
 
 
 def _begin_apart(evidence: Evidence) -> int:
-    """How many tokens the windows begin apart, if that is not the stride; 0 if they do not begin
-    evenly from position 0.
+    """How many tokens apart the windows begin, if that is not the stride; 0 if they aren't evenly
+    spaced from position 0.
     """
     x, tokens = evidence.yours("long.x"), evidence.inputs["tokens"].tolist()
     width, stride = _sizes(evidence, "long")
@@ -296,9 +297,10 @@ def _begin_apart(evidence: Evidence) -> int:
 
 
 @mistake(
-    "Your windows begin another number of tokens apart than `stride`.",
-    lambda e: unwrapped(f"""Your second window begins at position {_begin_apart(e)}; with stride =
-    {e.number("stride")} windows begin at 0, {e.number("stride")}, {2 * e.number("stride")}, …"""),
+    "Your windows don't begin `stride` tokens apart.",
+    lambda e: unwrapped(f"""Your second window begins at position {_begin_apart(e)}, but with stride
+    = {e.number("stride")} windows should begin at 0, {e.number("stride")},
+    {2 * e.number("stride")}, …"""),
     recognized=lambda e: _begin_apart(e) > 0,
 )
 def _another_stride(tokens, block_size, stride):
@@ -306,10 +308,10 @@ def _another_stride(tokens, block_size, stride):
 
 
 @mistake(
-    "A text that does not fill a window has none in your answer.",
+    "You return no window when the text doesn't fill one.",
     lambda e: unwrapped(f"""With {len(e.inputs["short"])} tokens and T = {e.number("block_size")}
-    your x has shape {e.yours("short.x").shape}, expected {e.right("short.x").shape}: there is
-    always at least one window. Fill it up, with 0 in x and −100 in y."""),
+    your x has shape {e.yours("short.x").shape} instead of {e.right("short.x").shape}. There is
+    always at least one window. Pad it with 0 in x and −100 in y."""),
     recognized=lambda e: not len(e.yours("short.x")) and e.same("long", "exact"),
 )
 def _no_window_for_a_short_text(tokens, block_size, stride):
@@ -319,7 +321,7 @@ def _no_window_for_a_short_text(tokens, block_size, stride):
 
 
 def _too_many_in(evidence: Evidence) -> str:
-    """The first case with more windows than needed, after the right ones; empty without one."""
+    """The first case with more windows than needed after the right ones; empty if none has."""
     for case in _CASES:
         mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
         if len(mine) > len(right) and np.array_equal(mine[: len(right)], right):
@@ -331,13 +333,13 @@ def _says_how_many(evidence: Evidence) -> str:
     case = _too_many_in(evidence)
     text = evidence.inputs[case if case in evidence.inputs else "tokens"]
     mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
-    return unwrapped(f"""For {len(text)} tokens you return {len(mine)} windows, and the first
-    {len(right)} hold all {len(text) - 1} targets: what comes after them has no target that is new.
-    Stop at the first window that reaches the last target.""")
+    return unwrapped(f"""For {len(text)} tokens you return {len(mine)} windows, but the first
+    {len(right)} already hold all {len(text) - 1} targets. Stop at the first window that reaches the
+    last target, because later ones have no new targets.""")
 
 
 @mistake(
-    "You make more windows than it takes.",
+    "You make more windows than you need.",
     _says_how_many,
     recognized=lambda e: bool(_too_many_in(e)),
 )
@@ -347,7 +349,7 @@ def _too_many_windows(tokens, block_size, stride):
 
 
 def _off_beyond_the_end_alone(evidence: Evidence) -> bool:
-    """True of inputs that are right, but for what the text does not fill."""
+    """True if the inputs are right except where the text doesn't fill the windows."""
     mine, right = evidence.yours("long.x"), evidence.right("long.x")
     windows, width = right.shape
     at = np.arange(windows)[:, None] * evidence.number("stride") + np.arange(width)
@@ -360,12 +362,11 @@ def _off_beyond_the_end_alone(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "What the text does not fill is not 0 in your inputs.",
-    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
-    `{row(e.right("long.x")[-1])}`. {len(e.inputs["tokens"])} tokens have
-    {len(e.inputs["tokens"]) - 1} inputs: the last token, {int(e.inputs["tokens"][-1])}, is a target
-    only, and behind the last input there is 0. Does an
-    index wrap around or stop at the end, or is there another filler?"""),
+    "Your inputs aren't 0 where the text doesn't fill the last window.",
+    lambda e: unwrapped(f"""{_last_inputs(e)} {len(e.inputs["tokens"])} tokens have
+    {len(e.inputs["tokens"]) - 1} inputs, because the last token, {int(e.inputs["tokens"][-1])}, is
+    only a target, and after the last input comes 0. Does an index wrap around or stop at the end,
+    or do you use another filler?"""),
     recognized=_off_beyond_the_end_alone,
 )
 def _not_filled_with_zeros(tokens, block_size, stride):

@@ -18,10 +18,10 @@ _exchanged = exchanged(RANGES, "seen_4", "seen_16")
 
 
 @mistake(
-    "You counted the pieces that are new, not those that have been seen.",
+    "You counted the pieces that are new instead of those seen before.",
     lambda e: (
-        f"`seen_8` is {number(noted(e, 'seen_8'))}, and the share of pieces that training "
-        f"has is one minus that: {number(1 - noted(e, 'seen_8'))}."
+        f"Your `seen_8` is {number(noted(e, 'seen_8'))}, but the share of pieces that occur in "
+        f"training is one minus that, {number(1 - noted(e, 'seen_8'))}."
     ),
     recognized=lambda e: all(
         lies(RANGES, name, 1 - noted(e, name), e) for name in ("seen_4", "seen_16")

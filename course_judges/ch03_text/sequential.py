@@ -13,6 +13,7 @@ from course_judges.ch03_text.sections import CONTINUE, EXAMPLES, ONCE, TARGET
 from course_judges.ch03_text.targets import (
     IGNORED,
     counted_otherwise,
+    held_for_ignored,
     not_the_next_token,
     place,
     row,
@@ -40,7 +41,7 @@ def sequential_windows(tokens, batch_size, block_size, padding):
 
 
 def _rows_continue(evidence: Evidence) -> bool:
-    """The first input of a step follows the last input of the same row in the step before."""
+    """A claim: each row goes on with the token after its last input in the step before."""
     x, padding = evidence.yours("steps.x"), evidence.number("padding")
     B, T = evidence.number("batch_size"), evidence.number("block_size")
     after = successors(evidence.inputs["tokens"])
@@ -64,21 +65,26 @@ def _step_targets_follow(evidence: Evidence) -> bool:
 
 def _joint(evidence: Evidence) -> str:
     x = evidence.yours("steps.x")
-    return unwrapped(f"""In your step 0, row 0 ends with {int(x[0, 0, -1])}; in step 1 it goes on
-    with {int(x[1, 0, 0])}.""")
+    return unwrapped(f"""In your step 0, row 0 ends with {int(x[0, 0, -1])}, but in step 1 it goes
+    on with {int(x[1, 0, 0])}.""")
+
+
+def _first_inputs(evidence: Evidence) -> str:
+    mine, right = evidence.yours("steps.x")[0, 0], evidence.right("steps.x")[0, 0]
+    return f"Row 0 of your step 0 is `{row(mine)}` instead of `{row(right)}`."
 
 
 def _last_input(evidence: Evidence) -> int:
-    """The last input of row 0 that is no padding."""
+    """The last input of row 0 before its padding."""
     row = evidence.right("steps.x")[:, 0].ravel()
     return int(row[row != evidence.number("padding")][-1])
 
 
 @mistake(
-    "Your rows do not continue each other from step to step.",
+    "Your rows don't continue each other from step to step.",
     lambda e: unwrapped(f"""{_joint(e)} The token after {int(e.yours("steps.x")[0, 0, -1])} is
-    {int(e.yours("steps.x")[0, 1, 0])}, and you put it into row 1 of step 0. Cut the text into B
-    long rows first, then cut the rows into steps."""),
+    {int(e.yours("steps.x")[0, 1, 0])}, but you put that into row 1 of step 0. Cut the text into B
+    long rows first, and then cut the rows into steps."""),
 )
 def _rows_do_not_continue(tokens, batch_size, block_size, padding):
     missing = -(len(tokens) - 1) % (batch_size * block_size)
@@ -88,10 +94,9 @@ def _rows_do_not_continue(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Your rows got mixed up: (B, S·T) was viewed as (S, B, T).",
-    lambda e: unwrapped(f"""{_joint(e)} A view keeps the numbers in their order and only counts them
-    differently, so it cannot exchange rows and steps. View as (B, S, T), then transpose the first
-    two axes."""),
+    "You viewed (B, S·T) as (S, B, T), which mixes up your rows.",
+    lambda e: unwrapped(f"""{_joint(e)} A view keeps the numbers in their order, so it can't swap
+    rows and steps. View as (B, S, T), then transpose the first two axes."""),
 )
 def _view_without_transpose(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -99,11 +104,11 @@ def _view_without_transpose(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Your rows take S · T inputs each, so the last row is left with less.",
+    "Your rows take S · T inputs each, which leaves fewer for the last row.",
     lambda e: unwrapped(f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])},
-    which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens; with L = ⌈(N −
-    1) / B⌉ inputs a row it begins at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give every row L
-    inputs, then fill each row up."""),
+    which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens. With L = ⌈(N −
+    1) / B⌉ inputs per row, it should begin at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give
+    every row L inputs, then pad each row."""),
 )
 def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     missing = -(len(tokens) - 1) % (batch_size * block_size)
@@ -113,11 +118,10 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "You leave out what does not fill a whole step.",
+    "You leave out the tokens that don't fill a whole step.",
     lambda e: unwrapped(f"""You return {len(e.yours("steps.x"))} steps with
-    {e.yours("steps.x").size} targets; the text has {len(e.inputs["tokens"]) - 1}, which take
-    {len(e.right("steps.x"))} steps, the last one filled up. The simplest way drops the rest; here
-    nothing may be lost."""),
+    {e.yours("steps.x").size} targets, but the text has {len(e.inputs["tokens"]) - 1}, which take
+    {len(e.right("steps.x"))} steps. Pad the last step, because no target may be lost here."""),
     ONCE,
     also=(lambda *given: _last_step_dropped(*given),),
 )
@@ -129,17 +133,17 @@ def _leftover_dropped(tokens, batch_size, block_size, padding):
 
 
 def _last_step_dropped(tokens, batch_size, block_size, padding):
-    """The same where rows have L inputs, and steps are rounded down."""
+    """The same for rows of L inputs, with the number of steps rounded down."""
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
     full = -(-(len(tokens) - 1) // batch_size) // block_size
     return x[:full], y[:full]
 
 
 @mistake(
-    "Your first axis counts rows, not steps.",
-    lambda e: unwrapped(f"""Your inputs have shape {e.yours("steps.x").shape}, which is (B, S, T);
-    the task wants (S, B, T) = {e.right("steps.x").shape}, so that `x[n]` is the batch of step
-    n."""),
+    "Your first axis counts rows instead of steps.",
+    lambda e: unwrapped(f"""Your inputs have shape {e.yours("steps.x").shape}, which is (B, S, T),
+    but the task asks for (S, B, T) = {e.right("steps.x").shape}, so that `x[n]` is the batch of
+    step n."""),
 )
 def _rows_before_steps(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -168,17 +172,13 @@ def _unshifted_targets(tokens, batch_size, block_size, padding):
 
 
 def _in_place_of_ignored(evidence: Evidence) -> int | None:
-    """The one number that stands where −100 belongs, if all other targets are right."""
-    mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
-    counted = right != IGNORED
-    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
-        return None
-    held = set(mine[~counted].tolist()) - {IGNORED}
+    """The one number that is where −100 belongs, if all other targets are right."""
+    held = held_for_ignored(evidence, "steps.y") - {IGNORED}
     return held.pop() if len(held) == 1 else None
 
 
 def _not_ignored(evidence: Evidence) -> int:
-    """At how many places without an input that number stands."""
+    """At how many places without an input that number is."""
     mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
     return int((mine[right == IGNORED] != IGNORED).sum())
 
@@ -187,8 +187,8 @@ def _not_ignored(evidence: Evidence) -> int:
     lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
     lambda e: unwrapped(f"""{int((e.right("steps.y") == IGNORED).sum())} places have no input, and
     {_not_ignored(e)} of them have {number(_in_place_of_ignored(e) or 0)} as a target in your y. A
-    loss would count them, and the mean would be another than that of the text; it leaves out −100
-    and nothing else. Targets are filled up in the same places as inputs, with another filler."""),
+    loss leaves out only −100, so it would count these places too. Pad targets in the same places as
+    inputs, but with −100."""),
     ONCE,
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
@@ -198,10 +198,10 @@ def _padding_is_a_target(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "The last target of a row is missing.",
+    "You leave out the last target of each row.",
     lambda e: unwrapped(f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first
-    token of row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before
-    you cut it into rows."""),
+    token of row 1, {int(e.right("steps.x")[0, 1, 0])}, but yours is −100. Shift the text by one
+    before you cut it into rows."""),
     cases=("steps.y",),
     also=(lambda *given: _stopped_but_for_the_last(*given),),
 )
@@ -213,16 +213,16 @@ def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
 
 
 def _stopped_but_for_the_last(tokens, batch_size, block_size, padding):
-    """The same where the last row, with nothing after it, has its last target."""
+    """The same, except that the last row keeps its last target."""
     x, y = _targets_stop_at_the_row.answer(tokens, batch_size, block_size, padding)
     _, right = sequential_windows(tokens, batch_size, block_size, padding)
     return x, torch.cat([y[:, :-1], right[:, -1:]], dim=1)
 
 
 @mistake(
-    "The last position of each window has no target.",
-    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`: 1 in
-    {e.number("block_size")} targets is lost, and it is the one with the longest past. It should be
+    "You leave out the last target of each window.",
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`, so one
+    in {e.number("block_size")} targets is lost, the one with the longest past. It should be
     {int(e.right("steps.y")[0, 0, -1])}, the first input of the next step."""),
     EXAMPLES,
     cases=("steps.y",),
@@ -235,7 +235,7 @@ def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
 
 
 def _filled_otherwise(evidence: Evidence) -> bool:
-    """True if every input is in its place, and something else than padding beside them."""
+    """True if every input is in its place, but the places without one don't hold the padding."""
     mine, right = evidence.yours("steps.x"), evidence.right("steps.x")
     there = right != evidence.number("padding")
     if mine.shape != right.shape or not np.array_equal(mine[there], right[there]):
@@ -250,12 +250,11 @@ def _a_row_filled_otherwise(evidence: Evidence) -> tuple[int, ...]:
 
 
 @mistake(
-    "What has no input is filled with another number than `padding`.",
-    lambda e: unwrapped(f"""Row {_a_row_filled_otherwise(e)[1]} of your last step with such a place
-    is `{row(e.yours("steps.x")[_a_row_filled_otherwise(e)])}`, expected
-    `{row(e.right("steps.x")[_a_row_filled_otherwise(e)])}`. Every input is in its place. The filler
-    is an argument, {e.number("padding")} here: the caller chooses it, and it stands wherever there
-    is no input."""),
+    "At places without an input, you put a number other than `padding`.",
+    lambda e: unwrapped(f"""Every input is in its place. But in the last step with such a place, row
+    {_a_row_filled_otherwise(e)[1]} is `{row(e.yours("steps.x")[_a_row_filled_otherwise(e)])}`
+    instead of `{row(e.right("steps.x")[_a_row_filled_otherwise(e)])}`. The caller chooses the
+    filler and passes it as `padding`, which is {e.number("padding")} here."""),
     recognized=_filled_otherwise,
 )
 def _padding_ignored(tokens, batch_size, block_size, padding):
@@ -263,11 +262,11 @@ def _padding_ignored(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "You make a step more than it takes where the last one is full.",
+    "You make one step too many when the last one is full.",
     lambda e: unwrapped(f"""With L = {len(e.right("exact.x")) * e.number("block_size")} and T =
-    {e.number("block_size")} there are {len(e.right("exact.x"))} steps and you return
-    {len(e.yours("exact.x"))}, the last of them all padding. L // T + 1 is one too many where
-    nothing is left over; ⌈L / T⌉ is `-(-L // T)`."""),
+    {e.number("block_size")} there are {len(e.right("exact.x"))} steps, but you return
+    {len(e.yours("exact.x"))}, and the last of them is all padding. L // T + 1 is one too many when
+    nothing is left over, while ⌈L / T⌉ is `-(-L // T)`."""),
     cases=("steps", "exact"),
 )
 def _one_step_more(tokens, batch_size, block_size, padding):
@@ -281,7 +280,7 @@ def _one_step_more(tokens, batch_size, block_size, padding):
 
 
 def _in_rows(filled_up):
-    """An answer whose rows `filled_up` makes in its own way: B of L inputs and `end` fillers."""
+    """An answer in which `filled_up` makes the B rows of L inputs and `end` fillers."""
 
     def answer(tokens, batch_size, block_size, padding):
         length = -(-(len(tokens) - 1) // batch_size)
@@ -299,10 +298,10 @@ def _in_rows(filled_up):
 
 
 @mistake(
-    "The last token of the text is an input in your answer, and nothing follows it.",
+    "You use the last token of the text as an input, but nothing follows it.",
     lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens have {len(e.inputs["tokens"]) - 1}
-    inputs: token {int(e.inputs["tokens"][-1])} at the end is a target only, and `padding` stands in
-    its place in x."""),
+    inputs, because token {int(e.inputs["tokens"][-1])} at the end is only a target. In x, its place
+    should hold `padding`."""),
     recognized=lambda e: (
         e.comparable("steps.x")
         and e.yours("steps.x")[e.yours("steps.x") != e.right("steps.x")].tolist()
@@ -319,18 +318,16 @@ def _last_token_is_an_input(tokens, batch_size, block_size, padding):
 
 
 _dealt_out = mistake(
-    "You dealt the inputs out one by one: row b holds every B-th of them.",
-    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
-    `{row(e.right("steps.x")[0, 0])}`. A row is a stretch of the text: view as (B, L), where the
-    last axis counts neighbors."""),
+    "You dealt the inputs out one by one, so row b holds every B-th of them.",
+    lambda e: unwrapped(f"""{_first_inputs(e)} A row is a stretch of the text, so view as (B, L), in
+    which the last axis runs over neighbors."""),
 )(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(L, B).T, (0, end), value=filler)))
 
 
 _filled_on_the_left = mistake(
-    "You filled up at the beginning; what is missing is missing at the end.",
-    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
-    `{row(e.right("steps.x")[0, 0])}`. `F.pad(row, (0, k))` puts k numbers behind a row, and (k, 0)
-    in front of it."""),
+    "You put the padding at the beginning instead of the end.",
+    lambda e: unwrapped(f"""{_first_inputs(e)} `F.pad(row, (0, k))` puts k numbers after a row, and
+    `(k, 0)` puts them in front of it."""),
     also=(lambda *given: _text_filled_in_front(*given),),
 )(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(B, L), (end, 0), value=filler)))
 
@@ -348,9 +345,10 @@ def _text_filled_in_front(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Inputs and targets are exchanged: each target is the token before its input.",
+    "You swapped inputs and targets, so each target is the token before its input.",
     lambda e: unwrapped(f"""Row 0 of step 0 has the inputs `{row(e.yours("steps.x")[0, 0])}` and the
-    targets `{row(e.yours("steps.y")[0, 0])}`. Return x first, and then y, one token further."""),
+    targets `{row(e.yours("steps.y")[0, 0])}`. Return x first, and then y, which is one token
+    ahead."""),
     TARGET,
     cases=("steps",),
 )
@@ -360,9 +358,9 @@ def _results_exchanged(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "`batch_size` and `block_size` have changed places.",
-    lambda e: unwrapped(f"""Your x has shape {e.yours("steps.x").shape}, expected (S, B, T) =
-    {e.right("steps.x").shape}: {e.number("batch_size")} rows, of which each step reads
+    "You swapped `batch_size` and `block_size`.",
+    lambda e: unwrapped(f"""Your x has shape {e.yours("steps.x").shape} instead of (S, B, T) =
+    {e.right("steps.x").shape}, with {e.number("batch_size")} rows of which each step reads
     {e.number("block_size")} tokens."""),
     cases=("steps.x",),
 )
@@ -371,10 +369,10 @@ def _sizes_exchanged(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "The last step of a row runs on into the next row.",
-    lambda e: unwrapped(f"""Row 0 of your last step is `{row(e.yours("steps.x")[-1, 0])}`, expected
-    `{row(e.right("steps.x")[-1, 0])}`. A row ends after its L inputs, and row 1 reads what comes
-    next: else these inputs are read twice."""),
+    "The last step of each of your rows runs on into the next row.",
+    lambda e: unwrapped(f"""Row 0 of your last step is `{row(e.yours("steps.x")[-1, 0])}` instead of
+    `{row(e.right("steps.x")[-1, 0])}`. A row ends after its L inputs, because row 1 reads what
+    comes next. Otherwise these inputs are read twice."""),
 )
 def _runs_into_the_next_row(tokens, batch_size, block_size, padding):
     length = -(-(len(tokens) - 1) // batch_size)
@@ -387,8 +385,8 @@ def _runs_into_the_next_row(tokens, batch_size, block_size, padding):
 
 
 def _other_length(evidence: Evidence) -> tuple[str, int]:
-    """The first case whose rows all take another number of inputs than L, and how many; no case if
-    there is none.
+    """The first case in which all rows take the same number of inputs, but not L, and that number;
+    no case if there is none.
     """
     B, T = evidence.number("batch_size"), evidence.number("block_size")
     for case, text in (("steps", "tokens"), ("exact", "exact"), ("over", "over")):
@@ -408,14 +406,13 @@ def _says_how_long(evidence: Evidence) -> str:
     case, length = _other_length(evidence)
     N = len(evidence.inputs["tokens" if case == "steps" else case])
     B = evidence.number("batch_size")
-    return unwrapped(f"""With N = {N} and B = {B} your row 1 begins at position {length} of the
-    tokens, row 2 at {2 * length}. There are N − 1 = {N - 1} inputs, and L = ⌈{N - 1} / {B}⌉ =
-    {-(-(N - 1) // B)}: one input fewer than tokens, and the division rounded up, as
-    `-(-a // b)` does.""")
+    return unwrapped(f"""With N = {N} and B = {B}, your row 1 begins at position {length} of the
+    tokens. There is one input fewer than tokens, N − 1 = {N - 1}, so each row takes L = ⌈{N - 1} /
+    {B}⌉ = {-(-(N - 1) // B)} of them. `-(-a // b)` rounds a division up.""")
 
 
 @mistake(
-    "Your rows take another number of inputs than L.",
+    "You don't give each row L inputs.",
     _says_how_long,
     recognized=lambda e: bool(_other_length(e)[0]),
 )
@@ -428,12 +425,12 @@ def _shares(evidence: Evidence) -> str:
     N, B = len(evidence.inputs["over"]) - 1, evidence.number("batch_size")
     L = -(-N // B)
     rows = [len(row) for row in torch.arange(N).tensor_split(B)]
-    return unwrapped(f"""{N} inputs in {B} rows: yours take {listed(rows)}. Every row takes L = {L}
-    of them, and the last one takes the rest, {N - (B - 1) * L}.""")
+    return unwrapped(f"""Your {B} rows take {listed(rows)} of the {N} inputs. Each should take L =
+    {L} of them, and the last one the rest, {N - (B - 1) * L}.""")
 
 
 @mistake(
-    "You made the rows as equal as possible; every row but the last takes L inputs.",
+    "You made all rows as equal as possible, but every row except the last takes L inputs.",
     _shares,
     cases=("over",),
 )
@@ -449,10 +446,11 @@ def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Rows for which nothing is left are missing.",
-    lambda e: unwrapped(f"""{len(e.inputs["few"]) - 1} inputs in {e.number("batch_size")} rows:
-    x should have shape {e.right("few.x").shape}, and yours has {e.yours("few.x").shape}. `chunk`
-    and `split` stop when nothing is left; such a row is all padding, with −100 as targets."""),
+    "You leave out rows for which there are no inputs left.",
+    lambda e: unwrapped(f"""With {len(e.inputs["few"]) - 1} inputs in {e.number("batch_size")} rows,
+    x should have shape {e.right("few.x").shape}, but yours has {e.yours("few.x").shape}. `chunk`
+    and `split` stop when nothing is left, but such a row should be all padding, with −100 as
+    targets."""),
     cases=("steps", "few"),
 )
 def _empty_rows_missing(tokens, batch_size, block_size, padding):
@@ -462,11 +460,11 @@ def _empty_rows_missing(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "A symbol of the text is no target where it has the number of the padding.",
-    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is a symbol of this text,
-    {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100;
-    {int((e.right("common.y") == IGNORED).sum())} places have no input. Fill what is missing with
-    −100, and look at no number of the text."""),
+    "You took a symbol of the text for padding because it has the same number.",
+    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is also a symbol of this
+    text, {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100, but only
+    {int((e.right("common.y") == IGNORED).sum())} places have no input. Look at the position instead
+    of the number that is there."""),
     cases=("steps", "common"),
     also=(
         lambda *given: _without_padding(*given, of_y=False),

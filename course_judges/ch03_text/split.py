@@ -19,19 +19,23 @@ from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
 
-def _divide(names, fraction, generator):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=generator).tolist()
-    chosen = {distinct[i] for i in order[: round(fraction * len(distinct))]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+def _shuffled(distinct, seed):
+    generator = None if seed is None else torch.Generator().manual_seed(seed)
+    return [distinct[i] for i in torch.randperm(len(distinct), generator=generator).tolist()]
+
+
+def _hold_out(names, held):
+    held = set(held)
+    return [n for n in names if n not in held], [n for n in names if n in held]
 
 
 def split_names(names, fraction, seed):
     """A right answer."""
-    return _divide(names, fraction, torch.Generator().manual_seed(seed))
+    shuffled = _shuffled(sorted(set(names)), seed)
+    return _hold_out(names, shuffled[: round(fraction * len(shuffled))])
 
 
-# Each case and the list that it splits.
+# The list that each case splits.
 _SPLIT_CASES = {"split": "names", "again": "names", "other": "names", "others": "others"}
 
 
@@ -91,8 +95,8 @@ def _seeded(evidence: Evidence) -> bool:
 
 
 def _evenly_spaced(evidence: Evidence) -> int:
-    """1 if the first validation split holds neighbors of the sorted names, 2 if every second name
-    of a stretch, and so on; 0 if one of the splits is not evenly spaced, as chance leaves it.
+    """1 if the first validation split holds neighbors of the sorted names, 2 if it holds every
+    second name of a stretch, and so on; 0 if a split isn't evenly spaced, as one drawn at random.
     """
     steps: list[int] = []
     for names, _, validation in _all_splits(evidence):
@@ -105,7 +109,7 @@ def _evenly_spaced(evidence: Evidence) -> int:
     return steps[0]
 
 
-# What chance does not ask when it draws a name.
+# Properties of a name that a random draw doesn't depend on.
 _TRAITS: dict[str, Callable[[list[str], str], int]] = {
     "how long they are": lambda _, name: len(name),
     "how often they occur": lambda names, name: names.count(name),
@@ -113,8 +117,8 @@ _TRAITS: dict[str, Callable[[list[str], str], int]] = {
 
 
 def _chosen_by(evidence: Evidence) -> str:
-    """By which trait every validation split can be told from what is left; empty if by none. Of so
-    many names that are drawn, chance makes no such split.
+    """The trait that separates every validation split from its training split; empty if none does.
+    With so many names, a random draw makes no such split.
     """
     for trait, of in _TRAITS.items():
         orders = set()
@@ -131,10 +135,10 @@ def _chosen_by(evidence: Evidence) -> str:
 
 
 def _depends_on_the_run(evidence: Evidence) -> bool:
-    """True if other hashes make another split, and one that is as good.
+    """True if other hashes give another valid split.
 
-    Where they make none, the answer mixes the list's texts with texts of its own, which says
-    nothing about another run.
+    If they give none, the answer mixes texts of the list with its own, which says nothing about
+    another run.
     """
     train, validation = _parts_of(evidence, "another_run")
     usual = _parts_of(evidence)
@@ -147,8 +151,8 @@ def _depends_on_the_run(evidence: Evidence) -> bool:
 
 
 def _none_or_all_held_out(evidence: Evidence) -> bool:
-    """True where a fraction that rounds to no name leaves all entries in training, and a fraction
-    of 1 none.
+    """True if a fraction that rounds to no name leaves all entries in training, and a fraction of 1
+    leaves none there.
     """
     train, validation = _parts_of(evidence, "few")
     if _all_of_few(evidence):
@@ -171,6 +175,10 @@ def _right_where_some_are_held_out(evidence: Evidence) -> bool:
     )
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _entries_lost(evidence: Evidence) -> Finding | None:
     if _nothing_lost(evidence):
         return None
@@ -180,35 +188,35 @@ def _entries_lost(evidence: Evidence) -> Finding | None:
         if wrong:
             return Finding(
                 "entries-lost",
-                "The two splits together are not the list.",
-                f"`{wrong[0]}` is on the list {names[wrong[0]]} times and in your splits "
-                f"{found[wrong[0]]} times.",
+                "Together, your two splits don't hold exactly the entries of the list.",
+                f"`{wrong[0]}` is {_times(names[wrong[0]])} on the list, but "
+                f"{_times(found[wrong[0]])} in your two splits together.",
                 SPLITS,
             )
     return None
 
 
 def _what_made_the_size(evidence: Evidence) -> str:
-    """What may have made another size: entries that were counted, or chance."""
+    """What may have made the wrong size: entries that were counted, or chance."""
     halves = [(names, validation) for names, _, validation in _all_splits(evidence)]
     one, other = (len(set(_parts_of(evidence, case)[1])) for case in ("split", "other"))
-    # A name occurs three times at most.
+    # No name occurs more than three times.
     if all(0 <= len(v) - round(_fraction(evidence) * len(n)) < 3 for n, v in halves):
         names, validation = halves[0]
         return (
-            f" It holds {len(validation)} of the {len(names)} entries, which are about "
-            f"{_fraction(evidence):.0%}: count distinct names, however often each occurs."
+            f" It holds {len(validation)} of the {len(names)} entries, which is about "
+            f"{_fraction(evidence):.0%}. Count each distinct name once, however often it occurs."
         )
     if all(len(set(v)) == round(0.1 * len(set(n))) for n, v in halves):
-        return " It is 10 % of them: is `fraction` used?"
+        return " That is 10 % of them. Do you use `fraction`?"
     fewer = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
-    seeds = f" With one seed it is {one}, with another {other}." if one != other else ""
+    seeds = f" With one seed it holds {one}, with another {other}." if one != other else ""
     if not seeds and not min(fewer) < 0 == max(0, *fewer):
         return ""
     return (
-        f"{seeds} Where each name is drawn by itself, or one name may come several times, the "
-        "number is up to chance. The first ones of a shuffled order of the distinct names are "
-        "always as many as you take."
+        f"{seeds} If you decide for each name separately, or may draw a name several times, the "
+        "number is up to chance. If you shuffle the distinct names and take the first few, you get "
+        "exactly as many as you want."
     )
 
 
@@ -220,9 +228,9 @@ def _another_size(evidence: Evidence) -> Finding | None:
         if len(set(validation)) != round(share):
             return Finding(
                 "another-size",
-                "Validation has another size than was asked for.",
+                "Your validation split has the wrong size.",
                 f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are {share:.1f}, "
-                f"rounded {round(share)}; yours holds {len(set(validation))} distinct names."
+                f"or {round(share)} rounded, but yours holds {len(set(validation))} distinct names."
                 f"{_what_made_the_size(evidence)}",
                 SPLITS,
             )
@@ -241,63 +249,60 @@ def _shared(evidence: Evidence) -> list[str]:
 
 def _of_zero(evidence: Evidence) -> str:
     zero = evidence.number("seed") == 0
-    return " A seed of 0 counts as False: is it taken for no seed?" if zero else ""
+    return " A seed of 0 counts as False. Do you take it for no seed?" if zero else ""
 
 
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
     return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
-    are in the training split, too, `{shared[0]}` for one. If you drew among the entries: popular
-    names stand on the list several times, so decide once for each distinct name. Whatever is held
-    out has to be left out of training.""")
+    are also in the training split, `{shared[0]}` for example. If you drew entries instead of names,
+    remember that popular names are on the list several times, so decide once for each distinct
+    name. The names that you hold out must not be in training.""")
 
 
 @mistake(
     "You cut the list without shuffling it.",
-    lambda e: unwrapped(f"""Validation runs from `{min(_parts_of(e)[1])}` to
-    `{max(_parts_of(e)[1])}` and the seed changes nothing. The list is sorted, so the model would be
-    tested on initials that it was never shown."""),
+    lambda e: unwrapped(f"""Your validation names run from `{min(_parts_of(e)[1])}` to
+    `{max(_parts_of(e)[1])}`, and another seed changes nothing. The list is sorted, so the model
+    would be tested mostly on initials that it never saw in training."""),
     recognized=lambda e: _same_split(e, "other") and _in_order(e),
 )
 def _not_shuffled(names, fraction, seed):
     distinct = sorted(set(names))
-    chosen = set(distinct[len(distinct) - round(fraction * len(distinct)) :])
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    return _hold_out(names, distinct[len(distinct) - round(fraction * len(distinct)) :])
 
 
 @mistake(
-    "Two calls with the same seed give two splits.",
-    lambda e: unwrapped(f"""With seed = {e.number("seed")} the first call put
+    "Two calls with the same seed give different splits.",
+    lambda e: unwrapped(f"""With seed = {e.number("seed")}, the first call put
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "again")[1]))} names into validation that the
-    second call put into training. Train today, validate tomorrow, and the names have leaked. Draw
+    second call put into training. If you train today and validate tomorrow, names have leaked. Draw
     from `torch.Generator().manual_seed(seed)`.{_of_zero(e)}"""),
     recognized=lambda e: not _same_split(e, "again"),
 )
 def _unseeded(names, fraction, seed):
-    return _divide(names, fraction, None)
+    return split_names(names, fraction, None)
 
 
 @mistake(
-    "Your split depends on the hashes of the names, which are others in every run of Python.",
+    "Your split depends on the hashes of the names, which change with every run of Python.",
     lambda e: unwrapped(f"""With the same seed, another run puts
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "another_run")[1]))} of your
-    {len(set(_parts_of(e)[1]))} validation names into training: `hash` of a text changes from run
-    to run, and with it the order of a set. Sort the distinct names, `sorted(set(names))`, and let
-    the seed alone decide."""),
+    {len(set(_parts_of(e)[1]))} validation names into training, because the `hash` of a text changes
+    from run to run, and so does the order of a set. Sort the distinct names with
+    `sorted(set(names))` and let only the seed decide."""),
     recognized=lambda e: _same_split(e, "again") and _apart(e) and _depends_on_the_run(e),
 )
 def _order_of_a_set(names, fraction, seed):
-    distinct = list(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    chosen = {distinct[i] for i in order[: round(fraction * len(distinct))]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    shuffled = _shuffled(list(set(names)), seed)
+    return _hold_out(names, shuffled[: round(fraction * len(shuffled))])
 
 
 @mistake(
-    "The share of the names is cut off, not rounded.",
+    "You rounded the number of names down instead of to the nearest.",
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e)))} distinct names are
-    {_fraction(e) * len(set(_names_of(e))):.1f}; you hold out {len(set(_parts_of(e)[1]))}, and
-    rounded it is {_wanted(e)}. `int` and `//` cut; use `round`."""),
+    {_fraction(e) * len(set(_names_of(e))):.1f}, or {_wanted(e)} rounded, but you hold out
+    {len(set(_parts_of(e)[1]))}. `int` and `//` cut off the decimals, so use `round`."""),
     recognized=lambda e: (
         _apart(e)
         and all(
@@ -306,32 +311,28 @@ def _order_of_a_set(names, fraction, seed):
     ),
 )
 def _cut_not_rounded(names, fraction, seed):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    chosen = {distinct[i] for i in order[: int(fraction * len(distinct))]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    shuffled = _shuffled(sorted(set(names)), seed)
+    return _hold_out(names, shuffled[: int(fraction * len(shuffled))])
 
 
 def _all_hold_out(evidence: Evidence, count: Callable[[list[str]], int]) -> bool:
-    """True if so many distinct names of each list are in validation, and they are in it alone."""
+    """True if validation holds this many distinct names of each list, and training none of them."""
     return _apart(evidence) and all(
         len(set(v)) == count(names) for names, _, v in _all_splits(evidence)
     )
 
 
 @mistake(
-    "You took the fraction of all entries, not of the distinct names.",
-    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and
+    "You took the fraction of all entries instead of the distinct names.",
+    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries but only
     {len(set(_names_of(e)))} distinct names. You hold out {len(set(_parts_of(e)[1]))} names, which
-    is {_fraction(e):.0%} of the entries; {_fraction(e):.0%} of the distinct names are
+    is {_fraction(e):.0%} of the entries, but {_fraction(e):.0%} of the distinct names are
     {_wanted(e)}."""),
     recognized=lambda e: _all_hold_out(e, lambda names: round(_fraction(e) * len(names))),
 )
 def _fraction_of_the_entries(names, fraction, seed):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    chosen = {distinct[i] for i in order[: round(fraction * len(names))]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    shuffled = _shuffled(sorted(set(names)), seed)
+    return _hold_out(names, shuffled[: round(fraction * len(names))])
 
 
 def _share_up(evidence: Evidence, names: list[str]) -> int:
@@ -339,35 +340,33 @@ def _share_up(evidence: Evidence, names: list[str]) -> int:
 
 
 @mistake(
-    "The share of the names is rounded up.",
+    "You rounded the number of names up instead of to the nearest.",
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e, "others")))} distinct names
-    are {_fraction(e) * len(set(_names_of(e, "others"))):.1f}; of these you hold out
-    {len(set(_parts_of(e, "others")[1]))}, and rounded it is {_wanted(e, "others")}. `math.ceil`
-    and `int(…) + 1` round up, and so does what is left when the other share is cut with `int`; use
-    `round` for the share that is held out."""),
+    are {_fraction(e) * len(set(_names_of(e, "others"))):.1f}, or {_wanted(e, "others")} rounded,
+    but you hold out {len(set(_parts_of(e, "others")[1]))}. `math.ceil` and `int(…) + 1` round up,
+    and so do you if you cut the size of the training split with `int`. Use `round` for the names
+    that you hold out."""),
     recognized=lambda e: _all_hold_out(e, lambda names: _share_up(e, names)),
 )
 def _rounded_up(names, fraction, seed):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    chosen = {distinct[i] for i in order[: math.ceil(fraction * len(distinct))]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    shuffled = _shuffled(sorted(set(names)), seed)
+    return _hold_out(names, shuffled[: math.ceil(fraction * len(shuffled))])
 
 
 @mistake(
     lambda e: (
         "Your validation split is a stretch of neighbors in the sorted list."
         if _evenly_spaced(e) == 1
-        else f"Your validation split takes one in {_evenly_spaced(e)} of the sorted names."
+        else f"Your validation split takes one in every {_evenly_spaced(e)} of the sorted names."
     ),
     lambda e: (
         f"It goes from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` "
         + (
-            "and leaves out no name between them. Names that begin alike are alike, so this tests "
-            "other names than it trains. Draw each name by chance."
+            "and leaves out no name between them. Names that begin alike are similar, so this "
+            "tests a kind of name that training hasn't seen. Draw each name at random."
             if _evenly_spaced(e) == 1
             else "in equal steps. So few splits are possible that most pairs of names are never "
-            "held out together. Draw each name by chance."
+            "held out together. Draw each name at random."
         )
     ),
     recognized=lambda e: bool(_evenly_spaced(e)),
@@ -376,30 +375,26 @@ def _neighbors_held_out(names, fraction, seed):
     distinct = sorted(set(names))
     count = round(fraction * len(distinct))
     start = seed % (len(distinct) - count)
-    held = set(distinct[start : start + count])
-    return [n for n in names if n not in held], [n for n in names if n in held]
+    return _hold_out(names, distinct[start : start + count])
 
 
 @mistake(
-    lambda e: f"Your validation names are chosen by {_chosen_by(e)}, not by chance alone.",
-    lambda e: unwrapped(f"""In four splits, no name was held out while one that comes before it by
-    {_chosen_by(e)} was not. What is tested has to be like what is trained on: draw each distinct
-    name with the same chance."""),
+    lambda e: f"You chose the validation names by {_chosen_by(e)} instead of at random.",
+    lambda e: unwrapped(f"""In four splits, you always held out the names that come first or last by
+    {_chosen_by(e)}. What you test on has to be like what you train on, so draw each distinct name
+    with the same chance."""),
     recognized=lambda e: bool(_chosen_by(e)),
 )
 def _chosen_by_a_trait(names, fraction, seed):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    ranked = sorted((distinct[i] for i in order), key=names.count)
-    held = set(ranked[: round(fraction * len(distinct))])
-    return [n for n in names if n not in held], [n for n in names if n in held]
+    ranked = sorted(_shuffled(sorted(set(names)), seed), key=names.count)
+    return _hold_out(names, ranked[: round(fraction * len(ranked))])
 
 
 @mistake(
     "Another seed gives the same split.",
     lambda e: unwrapped(f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
-    {len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much of a result is
-    luck of the split. Use `seed`."""),
+    {len(set(_parts_of(e)[1]))} names into validation. Without other splits, nobody can tell how
+    much of a result is the luck of one split. Use `seed`."""),
     recognized=lambda e: _same_split(e, "other"),
 )
 def _seed_ignored(names, fraction, seed):
@@ -408,8 +403,9 @@ def _seed_ignored(names, fraction, seed):
 
 @mistake(
     "Your training split is the whole list.",
-    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are in
-    training, `{_shared(e)[0]}` for one. What is held out has to be left out of training."""),
+    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are also
+    in training, `{_shared(e)[0]}` for example. The names that you hold out must not be in
+    training."""),
     recognized=lambda e: (
         bool(_shared(e)) and set(_parts_of(e)[0]) == set(_names_of(e)) and not _nothing_lost(e)
     ),
@@ -421,8 +417,8 @@ def _training_keeps_everything(names, fraction, seed):
 @mistake(
     "Your two splits hold the same names.",
     lambda e: unwrapped(f"""All {len(set(_parts_of(e)[0]))} distinct names of your training split
-    are in validation, and the other way round. Of the two conditions, one is `in` what is held out
-    and the other `not in`."""),
+    are also in validation, and the other way round. Keep the held-out names in validation, with
+    `in`, and all others in training, with `not in`."""),
     recognized=lambda e: set(_parts_of(e)[0]) == set(_parts_of(e)[1]),
 )
 def _both_the_same(names, fraction, seed):
@@ -431,7 +427,7 @@ def _both_the_same(names, fraction, seed):
 
 
 @mistake(
-    "The same name stands in both splits.", _says_shared, recognized=lambda e: bool(_shared(e))
+    "Some names are in both of your splits.", _says_shared, recognized=lambda e: bool(_shared(e))
 )
 def _duplicates_across_splits(names, fraction, seed):
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
@@ -440,10 +436,10 @@ def _duplicates_across_splits(names, fraction, seed):
 
 
 @mistake(
-    "Names that occur several times are there once.",
-    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
-    {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
-    distinct names, then go through the whole list."""),
+    "You keep names only once even if they occur several times.",
+    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries, but your two splits hold only
+    {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among the
+    distinct names, and then go through the whole list."""),
     recognized=lambda e: (
         _apart(e)
         and sum(map(len, _parts_of(e))) < len(_names_of(e))
@@ -455,10 +451,10 @@ def _duplicates_dropped(names, fraction, seed):
 
 
 @mistake(
-    "Training and validation are exchanged.",
-    lambda e: unwrapped(f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
-    {len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is validation's. Return training
-    first, and hold out so many names, not all others."""),
+    "You swapped training and validation.",
+    lambda e: unwrapped(f"""Your validation split holds {len(set(_parts_of(e)[1]))} distinct names
+    and your training split {len(set(_parts_of(e)[0]))}, but `fraction` = {_fraction(e):g} is the
+    share of validation. Return training first, and hold out this share instead of the rest."""),
     recognized=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
 )
 def _splits_exchanged(names, fraction, seed):
@@ -468,28 +464,28 @@ def _splits_exchanged(names, fraction, seed):
 def _says_few(evidence: Evidence) -> str:
     names, (train, validation) = _names_of(evidence, "few"), _parts_of(evidence, "few")
     if _all_of_few(evidence):
-        return unwrapped(f"""With fraction = 1, all {len(names)} entries belong to validation, and
-        none to training; yours has {len(validation)} in validation, and {len(train)} in
+        return unwrapped(f"""With fraction = 1, all {len(names)} entries belong in validation and
+        none in training, but you have {len(validation)} in validation and {len(train)} in
         training.""")
     distinct = len(set(names))
     held = "all of them" if len(set(validation)) == distinct else f"{len(set(validation))} of them"
     slices = (
-        " If you count from the end, `order[-0:]` is the whole list: count from the front. If you "
-        "hold out one name at least, none is meant here."
+        " If you count from the end, `order[-0:]` is the whole list, so count from the front. If "
+        "you always hold out at least one name, don't, because here it should be none."
         if not train
         else ""
     )
-    return unwrapped(f"""With fraction = {_fraction(evidence):g}, {distinct} distinct
-    {"name" if distinct == 1 else "names"} rounded give 0 for validation and {len(names)} entries
-    for training; yours has {held} in validation, and {len(train)}
+    return unwrapped(f"""With fraction = {_fraction(evidence):g} of {distinct} distinct
+    {"name" if distinct == 1 else "names"}, the rounded number for validation is 0, so all entries
+    belong in training. You have {held} in validation and {len(train)}
     {"entry" if len(train) == 1 else "entries"} in training.{slices}""")
 
 
 @mistake(
     lambda e: (
-        "Where the fraction is 1, your split is another."
+        "Your split is wrong when the fraction is 1."
         if _all_of_few(e)
-        else "Where the fraction rounds to no name at all, your split is another."
+        else "Your split is wrong when the fraction rounds to no name at all."
     ),
     _says_few,
     recognized=lambda e: (
@@ -501,10 +497,8 @@ def _says_few(evidence: Evidence) -> str:
     ),
 )
 def _none_becomes_all(names, fraction, seed):
-    distinct = sorted(set(names))
-    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
-    chosen = {distinct[i] for i in order[-round(fraction * len(distinct)) :]}
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+    shuffled = _shuffled(sorted(set(names)), seed)
+    return _hold_out(names, shuffled[-round(fraction * len(shuffled)) :])
 
 
 TASK = Task(

@@ -1,4 +1,4 @@
-"""Whether targets follow their inputs and count once, asked of every task with windows."""
+"""Whether targets follow their inputs and count once, for every task with windows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ IGNORED = -100
 
 
 def successors(tokens: Array) -> dict[int, int]:
-    """Token to the token after it; tokens do not repeat."""
+    """Maps each token to the one after it; no token occurs twice."""
     return dict(zip(tokens[:-1].tolist(), tokens[1:].tolist(), strict=True))
 
 
 def not_the_next_token(
     inputs: str, targets: str, tokens: str
 ) -> Callable[[Evidence], Finding | None]:
-    """A property: where inputs are right, a counted target must be the token after its input."""
+    """A property: every target that counts must be the token after its input."""
 
     def ask(evidence: Evidence) -> Finding | None:
         x, y = evidence.yours(inputs), evidence.yours(targets)
@@ -33,8 +33,8 @@ def not_the_next_token(
             if right is not None and int(b) not in (right, IGNORED):
                 return Finding(
                     "not-the-next-token",
-                    "A target is not the token that follows its input.",
-                    f"Your input {int(a)} has the target {int(b)}; in the text, {int(a)} is "
+                    "One of your targets isn't the token that follows its input.",
+                    f"Your input {int(a)} has the target {int(b)}, but in the text {int(a)} is "
                     f"followed by {right}.",
                     TARGET,
                 )
@@ -43,13 +43,22 @@ def not_the_next_token(
     return ask
 
 
+def held_for_ignored(evidence: Evidence, value: str) -> set[int]:
+    """The numbers that are where −100 belongs; none if a target that counts is wrong."""
+    mine, right = evidence.yours(value), evidence.right(value)
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return set()
+    return set(mine[~counted].tolist())
+
+
 def row(values: Array) -> str:
     """A row of numbers as a finding shows it."""
-    return " ".join("−100" if value == IGNORED else f"{value:g}" for value in values)
+    return " ".join(f"{value:g}" for value in values).replace("-", "−")
 
 
 def targets_once(value: str, tokens: str) -> Callable[[Evidence], bool]:
-    """A claim: every token but the first is a target that counts, and counts once."""
+    """A claim: every token but the first is a target that counts exactly once."""
 
     def holds(evidence: Evidence) -> bool:
         y = evidence.yours(value)
@@ -67,9 +76,10 @@ def counted_otherwise(value: str) -> Callable[[Evidence], Finding | None]:
         counts = Counter(y[y != IGNORED].astype(int).tolist())
         for token in evidence.inputs["tokens"][1:].tolist():
             if counts[token] != 1:
+                said = f"is counted {counts[token]} times" if counts[token] else "is missing"
                 return Finding(
                     "not-counted-once",
-                    f"A target counts {counts[token]} times; every one should count once.",
+                    f"One of the targets {said}, but each should count once.",
                     f"It is {token}, at position {place(evidence, token)} of the tokens.",
                     ONCE,
                 )
@@ -79,5 +89,5 @@ def counted_otherwise(value: str) -> Callable[[Evidence], Finding | None]:
 
 
 def place(evidence: Evidence, token: int) -> int:
-    """Where a token stands in the text."""
+    """The position of a token in the text."""
     return int(np.flatnonzero(evidence.inputs["tokens"] == token)[0])

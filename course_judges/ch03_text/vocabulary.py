@@ -40,7 +40,7 @@ def _refusals_are_right(evidence: Evidence) -> bool:
     return _refusal_names_symbol_and_place(evidence) and not _refused_otherwise(evidence)
 
 
-# Names that are refused besides the first one, and the cases that ask for them.
+# Further names that must be refused, and the cases that ask for them.
 _REFUSED = {
     "bad_first": "refuses_first",
     "bad_twice": "refuses_twice",
@@ -51,8 +51,8 @@ _REFUSED = {
 
 
 def _refused_otherwise(evidence: Evidence) -> str:
-    """The first of these names whose error says no unknown symbol with its position; empty if all
-    errors do.
+    """The first of these names whose error doesn't give an unknown symbol with its position; empty
+    if there is none.
     """
     for asked, case in _REFUSED.items():
         words, name = evidence.answers.values.get(case), input_text(evidence.inputs[asked])
@@ -71,7 +71,7 @@ def _refused_otherwise(evidence: Evidence) -> str:
 
 
 def _unknown_in(name: str, evidence: Evidence) -> list[tuple[str, int]]:
-    """The symbols that are in no name, and where they are."""
+    """The symbols that no name of the vocabulary has, and their positions."""
     known = set(input_text(evidence.inputs["names"]))
     return [(symbol, place) for place, symbol in enumerate(name) if symbol not in known]
 
@@ -89,19 +89,18 @@ def _says_otherwise(evidence: Evidence) -> str:
         if isinstance(said, str)
         else f"`encode` ends in a `{raised.kind}`"
         if raised is not None
-        else "`encode` raises nothing"
+        else "`encode` raises no error"
     )
     more = (
-        " Position 0 counts as False, so ask `is not None` where you ask for a position."
+        " If you test whether there is a position, use `is not None`, because 0 counts as False."
         if asked == "bad_first" and not isinstance(said, str)
-        else " A capital is a symbol of its own, and no name has this one."
+        else " A capital is a symbol of its own, and no name of the vocabulary has this one."
         if asked == "bad_capital"
-        else " Look at every position, the last one too, and count each letter that stands before."
+        else " Look at every position, including the last, and count all letters before it."
         if asked == "bad_last"
-        else " Symbol and position belong together: name the first that is unknown, and where it "
-        "is."
+        else " Give the first unknown symbol together with its own position."
     )
-    return f"`{name}` holds {there}; {ending}.{more}"
+    return f"`{name}` holds {there}, but {ending}.{more}"
 
 
 def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
@@ -123,7 +122,7 @@ def _says_a_number(evidence: Evidence) -> bool:
 
 
 def _counts_the_boundary(evidence: Evidence) -> bool:
-    """True if the error names the symbol, and its place among the tokens in place of the name."""
+    """True if the error gives the symbol with its position among the tokens, not in the name."""
     words = str(evidence.answers.values["refuses"])
     place = int(evidence.inputs["place"][0]) + 1
     symbol = input_text(evidence.inputs["unknown"])
@@ -133,10 +132,10 @@ def _counts_the_boundary(evidence: Evidence) -> bool:
 def _why_it_matters(evidence: Evidence) -> str:
     if _counts_the_boundary(evidence):
         return (
-            "That is its place if the boundary counts, too, or if the first letter has number 1. "
-            "Whoever looks there looks one letter too far."
+            "That would be right if the boundary counted too, or if positions began at 1. Anyone "
+            "who looks there will look one letter too far."
         )
-    return "In a long text nobody finds it from that."
+    return "In a long text, nobody could find the symbol with that."
 
 
 def _bad(evidence: Evidence) -> str:
@@ -154,9 +153,10 @@ def _place_of_the_boundary(evidence: Evidence) -> int:
 
 
 @mistake(
-    "Your symbols stand in the order in which they first appear.",
-    lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order could give
-    letters other tokens, and a trained table would no longer fit. Sort the letters."""),
+    "Your symbols are in the order in which they first appear.",
+    lambda e: unwrapped(f"""They are `{_symbols(e)}`. If the same names came in another order,
+    letters could get other tokens and a trained table would no longer fit, so sort the
+    letters."""),
     cases=("symbols",),
 )
 class _OrderOfAppearance(NameVocabulary):
@@ -170,11 +170,12 @@ class _OrderOfAppearance(NameVocabulary):
     lambda e: (
         "The boundary is your last symbol."
         if _symbols(e).endswith(input_text(e.inputs["boundary"]))
-        else "The boundary was sorted in among the letters."
+        else "You sorted the boundary in among the letters."
     ),
-    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}`
-    is token {_place_of_the_boundary(e)}. If it is sorted together with the letters: it comes after
-    `z` in the order of code points. The task wants it as token 0, whatever symbol it is."""),
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, so
+    `{input_text(e.inputs["boundary"])}` is token {_place_of_the_boundary(e)}. If you sort it
+    together with the letters, its place depends on its code point. The task asks for it as token 0,
+    whatever symbol it is."""),
     cases=("symbols",),
     also=(lambda names, boundary: _BoundaryLast(names, boundary),),
 )
@@ -186,7 +187,7 @@ class _BoundarySortedIn(NameVocabulary):
 
 
 class _BoundaryLast(NameVocabulary):
-    """The letters first, and the boundary behind them."""
+    """The letters first, and the boundary after them."""
 
     def __init__(self, names, boundary):
         self.boundary = boundary
@@ -195,16 +196,17 @@ class _BoundaryLast(NameVocabulary):
 
 
 def _letters_in_another_order(evidence: Evidence) -> bool:
-    """True of the right symbols with the boundary first and letters that are not sorted."""
+    """True if the symbols are right and the boundary is first, but the letters aren't sorted."""
     mine, right = _symbols(evidence), str(evidence.expected.values["symbols"])
     return mine != right and mine[:1] == right[:1] and sorted(mine) == sorted(right)
 
 
 @mistake(
-    "Your letters are not in sorted order.",
-    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, expected
-    `{e.expected.values["symbols"]}`. If they come out of a set: in another run of Python they
-    stand in another order, and a trained table no longer fits. `sorted(…)` makes a list of it."""),
+    "Your letters aren't in sorted order.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}` instead of
+    `{e.expected.values["symbols"]}`. If they come from a set, their order can change with the next
+    run of Python, and then a trained table no longer fits. `sorted(…)` turns a set into a sorted
+    list."""),
     recognized=lambda e: _letters_in_another_order(e) and not e.same("symbols"),
 )
 class _LettersUnsorted(NameVocabulary):
@@ -216,9 +218,9 @@ class _LettersUnsorted(NameVocabulary):
 
 @mistake(
     "The tokens of your letters are one too large.",
-    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {e.yours("encode").tolist()},
-    expected {e.right("encode").tolist()}. The boundary is token 0 and the first letter token 1:
-    a letter's token is its place in `symbols`, where the boundary counts already."""),
+    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {e.yours("encode").tolist()}
+    instead of {e.right("encode").tolist()}. The boundary is token 0 and the first letter token 1,
+    because a letter's token is its place in `symbols`, which already holds the boundary."""),
     cases=("encode",),
 )
 class _OneTooLarge(NameVocabulary):
@@ -228,10 +230,10 @@ class _OneTooLarge(NameVocabulary):
 
 
 @mistake(
-    "Your encoding holds the letters alone, with no boundary.",
-    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens;
-    with a boundary on each side there are {len(e.right("encode"))}. Without them a model never sees
-    where names begin and end."""),
+    "Your encoding holds only the letters, without the boundaries.",
+    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens,
+    but with a boundary on each side there should be {len(e.right("encode"))}. Without them a model
+    never sees where names begin and end."""),
     cases=("encode",),
 )
 class _BoundariesForgotten(NameVocabulary):
@@ -253,8 +255,8 @@ class _NoClosingBoundary(NameVocabulary):
 
 @mistake(
     "Your decoding leaves the boundaries in.",
-    lambda e: unwrapped(f"""It gives `{e.answers.values["decode"]}` back for
-    `{input_text(e.inputs["name"])}`, so decode does not undo encode."""),
+    lambda e: unwrapped(f"""It returns `{e.answers.values["decode"]}` for the tokens of
+    `{input_text(e.inputs["name"])}`, so `decode` doesn't undo `encode`."""),
     cases=("decode",),
 )
 class _DecodeKeepsBoundaries(NameVocabulary):
@@ -263,9 +265,9 @@ class _DecodeKeepsBoundaries(NameVocabulary):
 
 
 @mistake(
-    "An unknown symbol is left out without a word.",
-    lambda e: unwrapped(f"""{_bad(e)}, and your encoding has the length of a name without it:
-    {len(e.yours("refuses"))} tokens. A silent gap is found weeks later, if ever. Raise a
+    "You leave out an unknown symbol without raising an error.",
+    lambda e: unwrapped(f"""{_bad(e)}, but your encoding has only {len(e.yours("refuses"))} tokens,
+    as if it weren't there. A silent gap like this may go unnoticed for weeks, so raise a
     `ValueError`."""),
     UNKNOWN,
 )
@@ -275,9 +277,9 @@ class _UnknownDropped(NameVocabulary):
 
 
 @mistake(
-    "An unknown symbol becomes token 0.",
-    lambda e: unwrapped(f"""{_bad(e)}, which your encoding turns into the boundary: the name now
-    reads as two names. Raise a `ValueError`."""),
+    "You encode an unknown symbol as token 0.",
+    lambda e: unwrapped(f"""{_bad(e)}, which your encoding turns into the boundary, so the name now
+    reads like two names. Raise a `ValueError` instead."""),
     UNKNOWN,
 )
 class _UnknownToZero(NameVocabulary):
@@ -286,9 +288,9 @@ class _UnknownToZero(NameVocabulary):
 
 
 @mistake(
-    "An unknown symbol ends in a `KeyError`.",
-    lambda e: unwrapped(f"""{_bad(e)}. A dictionary raises a `KeyError` by itself, which does not
-    say where the symbol is. The task asks for a `ValueError` that says both."""),
+    "You raise a `KeyError` for an unknown symbol instead of a `ValueError`.",
+    lambda e: unwrapped(f"""{_bad(e)}. A dictionary raises a `KeyError` by itself, but that doesn't
+    say where the symbol is. The task asks for a `ValueError` with the symbol and its position."""),
     UNKNOWN,
 )
 class _KeyErrorOnly(NameVocabulary):
@@ -301,9 +303,10 @@ def _other_error(evidence: Evidence) -> Raised:
 
 
 @mistake(
-    "An unknown symbol does not end in a `ValueError`.",
-    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` ends with `{_other_error(e).kind}`. Whoever
-    wants to go on after an unknown symbol waits for the error that the task names."""),
+    "You don't raise a `ValueError` for an unknown symbol.",
+    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` stops with `{_other_error(e).kind}`. Code
+    that calls `encode` and wants to handle an unknown symbol can only catch the error that the task
+    names."""),
     UNKNOWN,
     recognized=lambda e: (
         e.same("symbols", "encode", "decode")
@@ -318,17 +321,17 @@ class _AnotherKindOfError(NameVocabulary):
 
 @mistake(
     lambda e: (
-        "The position in your error is one too many."
+        "The position in your error is one too large."
         if _counts_the_boundary(e)
-        else "Your error says the symbol and another position."
+        else "Your error gives the unknown symbol, but a wrong position."
         if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"]) and _says_a_number(e)
-        else "Your error says the symbol and not its position."
+        else "Your error gives the unknown symbol, but not its position."
         if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"])
-        else "Your error says the position and not the symbol."
+        else "Your error gives the position, but not the unknown symbol."
         if _says_the_place(e)
-        else "Your error does not say which symbol it is and at which position."
+        else "Your error doesn't say which symbol is unknown and at which position."
     ),
-    lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
+    lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter, but your error says
     “{e.answers.values["refuses"]}”. {_why_it_matters(e)}"""),
     UNKNOWN,
     recognized=lambda e: (
@@ -345,10 +348,10 @@ class _ErrorNamesNothing(NameVocabulary):
 
 
 @mistake(
-    "Your letters are small ones only; a capital is a symbol of its own.",
-    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, and the names hold
-    `{"".join(sorted(s for s in set(input_text(e.inputs["names"])) if s.isupper()))}` as well. Names
-    would come back from `decode` in other letters than they had."""),
+    "You only keep lowercase letters, but a capital is a symbol of its own.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, but the names also hold
+    `{"".join(sorted(s for s in set(input_text(e.inputs["names"])) if s.isupper()))}`. If you encode
+    capitals as lowercase letters, `decode` can't give the same name back."""),
     cases=("symbols",),
 )
 class _LowercaseLetters(NameVocabulary):
@@ -357,10 +360,10 @@ class _LowercaseLetters(NameVocabulary):
 
 
 @mistake(
-    "Your vocabularies share one table: what one of them knows, all of them know.",
-    lambda e: unwrapped(f"""A second vocabulary was made whose names hold
-    `{input_text(e.inputs["unknown"])}`, and now the first one encodes it, too. A table in the
-    class's body, or outside of it, is one for all; make it in `__init__`."""),
+    "All your vocabularies share one table, so what one knows, the others know too.",
+    lambda e: unwrapped(f"""The check made a second vocabulary with names that hold
+    `{input_text(e.inputs["unknown"])}`, and now the first one encodes this symbol too. A table in
+    the body of the class or outside of it is shared by all, so make it in `__init__`."""),
     UNKNOWN,
 )
 class _SharedTable(NameVocabulary):
@@ -374,13 +377,13 @@ class _SharedTable(NameVocabulary):
 
 @mistake(
     lambda e: (
-        "An unknown symbol at position 0 is not refused as it should be."
+        "You don't refuse an unknown symbol at position 0 as you should."
         if _refused_otherwise(e) == "bad_first"
-        else "A capital that is in no name is not refused as it should be."
+        else "You don't refuse an unknown capital as you should."
         if _refused_otherwise(e) == "bad_capital"
-        else "An unknown symbol at the last position is not refused as it should be."
+        else "You don't refuse an unknown symbol at the last position as you should."
         if _refused_otherwise(e) == "bad_last"
-        else "Of two unknown symbols, your error does not say one with its own position."
+        else "With two unknown symbols, your error doesn't give one with its own position."
     ),
     _says_otherwise,
     UNKNOWN,
@@ -399,7 +402,7 @@ class _RefusesOnlySome(NameVocabulary):
 
 
 def _errors_not_all_right(evidence: Evidence) -> Finding | None:
-    """Errors that are wrong in one way here, and in another one in another draw."""
+    """Errors that are wrong in one way here, and in a different way in another draw."""
     if not evidence.same("symbols", "encode", "decode") or _refusals_are_right(evidence):
         return None
     said = evidence.answers.values["refuses"]
@@ -407,10 +410,10 @@ def _errors_not_all_right(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "errors-not-all-right",
-        "Your errors do not all say the unknown symbol and its position.",
+        "Some of your errors don't give the unknown symbol and its position.",
         _says_otherwise(evidence)
         if _refusal_names_symbol_and_place(evidence)
-        else f"{_bad(evidence)}, counted from 0 at the first letter; your error says “{said}”.",
+        else f"{_bad(evidence)}, counted from 0 at the first letter, but your error says “{said}”.",
         UNKNOWN,
     )
 
@@ -431,12 +434,12 @@ def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, and `encode` returned something for it. Raise a `ValueError`, so that nobody goes on
-    with a name that the vocabulary cannot say.""")
+    vocabulary, but `encode` returned tokens for it. Raise a `ValueError`, so that nobody goes on
+    with a name that the vocabulary can't represent.""")
 
 
 @mistake(
-    "A name with a symbol that is not in the vocabulary is not refused.",
+    "You don't refuse a name with a symbol that isn't in the vocabulary.",
     _says_accepted,
     UNKNOWN,
     recognized=lambda e: e.repeatable and bool(_accepted(e)),
@@ -455,9 +458,9 @@ def _other_symbols(evidence: Evidence) -> Finding | None:
         twice = next(letter for letter in symbols if symbols.count(letter) > 1)
         return Finding(
             "symbols-repeated",
-            "Some of your symbols are there several times.",
-            f"`{twice}` is, {symbols.count(twice)} times: your symbols are `{symbols}`. Each "
-            "letter is one symbol with one token, however often it occurs: `set` keeps each once.",
+            "Some of your symbols occur several times.",
+            f"Your symbols are `{symbols}`, with `{twice}` {symbols.count(twice)} times. Each "
+            "letter is one symbol with one token, and a `set` keeps each only once.",
             ENCODE,
         )
     if mine == right:
@@ -466,18 +469,18 @@ def _other_symbols(evidence: Evidence) -> Finding | None:
     if boundary not in mine:
         return Finding(
             "boundary-missing",
-            "Your symbols do not hold the boundary.",
-            f"They are `{symbols}`, and the boundary is `{boundary}` here: it is an argument, and "
-            "the first symbol, token 0.",
+            "The boundary isn't among your symbols.",
+            f"They are `{symbols}`, but the `boundary` that is passed here is `{boundary}`. It has "
+            "to be the first symbol, token 0.",
             ENCODE,
         )
-    what = "lack letters that names have" if right - mine else "hold what no name has"
+    what = "lack letters that names have" if right - mine else "hold something that no name has"
     letters = ", ".join(f"`{letter}`" for letter in sorted(right - mine or mine - right)[:6])
     return Finding(
         "other-symbols",
         f"Your symbols {what}.",
-        f"It is {letters}. Every letter of every name is a symbol, and nothing else but the "
-        "boundary.",
+        f"They {'lack' if right - mine else 'hold'} {letters}. The symbols should be the boundary "
+        "and every letter of every name, and nothing else.",
         ENCODE,
     )
 
@@ -488,15 +491,13 @@ def _decimals(evidence: Evidence) -> Finding | None:
     return Finding(
         "kind-of-number",
         "Your tokens are right, but they are decimal numbers.",
-        "A token is a place in a list of symbols, and a table of embeddings wants integers.",
+        "A token is a place in the list of symbols, so it has to be an integer.",
         ENCODE,
     )
 
 
 def _of_several_calls(evidence: Evidence) -> Finding | None:
-    """What is right in a new vocabulary, and wrong in one that was asked before or of a short
-    name.
-    """
+    """What only goes wrong in a vocabulary that was used before, or for a short name."""
     if not evidence.same("symbols", "encode", "decode"):
         return None
     letter, name = (input_text(evidence.inputs[asked]) for asked in ("letter", "name"))
@@ -504,7 +505,7 @@ def _of_several_calls(evidence: Evidence) -> Finding | None:
         return Finding(
             "changes-its-names",
             "Your vocabulary changes the list of names that it is given.",
-            "Whoever made the list still needs it: `sorted(names)` returns a new one, and "
+            "The caller may still need that list. `sorted(names)` returns a new list, while "
             "`names.sort()` changes the old one.",
             ENCODE,
         )
@@ -516,8 +517,8 @@ def _of_several_calls(evidence: Evidence) -> Finding | None:
                 f"Your encoding of `{asked}` is wrong."
                 if asked
                 else "Your encoding of an empty name is wrong.",
-                f"It should be {evidence.right(value).tolist()}, and yours is "
-                f"{evidence.yours(value).tolist()}. One vocabulary was asked for `{letter}`, "
+                f"It should be {evidence.right(value).tolist()}, but yours is "
+                f"{evidence.yours(value).tolist()}. The check asked one vocabulary for `{letter}`, "
                 f"`{name}` and an empty name, one after the other.",
                 ENCODE,
             )
@@ -527,8 +528,8 @@ def _of_several_calls(evidence: Evidence) -> Finding | None:
     if said != [letter, name, ""]:
         return Finding(
             "short-name",
-            "Decoding goes wrong where one vocabulary decodes several names.",
-            f"The tokens of `{letter}`, of `{name}` and of an empty name, one after the other, "
+            "Your decoding goes wrong when one vocabulary decodes several names.",
+            f"The tokens of `{letter}`, `{name}` and an empty name, decoded one after the other, "
             f"became {', '.join(f'`{one}`' for one in said)}.",
             ENCODE,
         )

@@ -24,7 +24,7 @@ def windows(tokens, block_size, stride):
 
 
 def _targets_follow(evidence: Evidence) -> bool:
-    """True of any windows, as long as each target is the token after its input."""
+    """True for any windows in which each target is the token after its input."""
     others = "longer", "apart", "single", "tiny"
     for case, tokens in (("exact", "tokens"), *((name, name) for name in others)):
         T = 1 if case == "tiny" else evidence.number("block_size")
@@ -47,7 +47,7 @@ def _first_rows(case: str) -> Callable[[Evidence], str]:
 @mistake(
     "Your targets are the inputs themselves.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} A model that copies its input would have a
-    loss of 0 and predict nothing; the target of {int(e.right("exact.x")[0, 0])} is
+    loss of 0 without predicting anything. The target of {int(e.right("exact.x")[0, 0])} should be
     {int(e.right("exact.y")[0, 0])}."""),
 )
 def _unshifted_targets(tokens, block_size, stride):
@@ -56,9 +56,9 @@ def _unshifted_targets(tokens, block_size, stride):
 
 
 @mistake(
-    "Your targets are shifted the wrong way: each is the token before its input.",
-    lambda e: unwrapped(f"""{_first_rows("exact")(e)} This asks a model to remember, not to predict.
-    Inputs and targets are exchanged."""),
+    "You shifted the targets the wrong way, so each is the token before its input.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} This asks a model to remember instead of
+    predict. Your inputs and targets are swapped."""),
 )
 def _shifted_backwards(tokens, block_size, stride):
     x, y = windows(tokens, block_size, stride)
@@ -66,18 +66,19 @@ def _shifted_backwards(tokens, block_size, stride):
 
 
 def _other_count(evidence: Evidence) -> str:
-    """The number of windows, if that is wrong, too."""
+    """The number of windows, if that is wrong too."""
     mine, right = len(evidence.yours("exact.x")), len(evidence.right("exact.x"))
     stride = evidence.number("stride")
-    counted = f" Beginning {stride} apart, {right} fit into the text; you return {mine}."
+    counted = f" With windows {stride} apart, {right} fit into the text, but you return {mine}."
     return counted if mine != right else ""
 
 
 @mistake(
     "Your targets are the inputs of the next window.",
-    lambda e: unwrapped(f"""{_first_rows("exact")(e)} They are {e.number("stride")} tokens further,
-    one stride; the target of an input is one token further. A window and its targets are T + 1 =
-    {e.number("block_size") + 1} tokens in a row.{_other_count(e)}"""),
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} Your targets are a whole stride of
+    {e.number("stride")} tokens further on, but the target of an input is the very next token. A
+    window and its targets are T + 1 = {e.number("block_size") + 1} tokens in a
+    row.{_other_count(e)}"""),
 )
 def _next_row_as_target(tokens, block_size, stride):
     rows = tokens.unfold(0, block_size, stride)
@@ -85,10 +86,10 @@ def _next_row_as_target(tokens, block_size, stride):
 
 
 @mistake(
-    "You give each window one target: the token after its end.",
-    lambda e: unwrapped(f"""Your targets have shape {e.yours("exact.y").shape}. Every one of the
-    {e.number("block_size")} positions of a row has a target of its own, so the shape is
-    {e.right("exact.y").shape}."""),
+    "You give each window only one target, the token after its end.",
+    lambda e: unwrapped(f"""Each of the {e.number("block_size")} positions of a row needs its own
+    target, so your targets should have shape {e.right("exact.y").shape} instead of
+    {e.yours("exact.y").shape}."""),
     EXAMPLES,
 )
 def _one_target_a_window(tokens, block_size, stride):
@@ -98,11 +99,11 @@ def _one_target_a_window(tokens, block_size, stride):
 
 @mistake(
     "Your last window is missing.",
-    lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows
-    and you return {len(e.yours("exact.x"))}. The last one begins at
+    lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows,
+    but you return {len(e.yours("exact.x"))}. The last one begins at
     {len(e.inputs["tokens"]) - e.number("block_size") - 1} = N − T − 1, and its last target is the
-    last token. A `range` stops before its end, so that end has to be N − T; and where you count
-    windows, the one at position 0 comes on top of (N − T − 1) // stride others."""),
+    last token. If you use a `range`, its end has to be N − T, because it stops before its end. If
+    you count windows, there is one at position 0 and (N − T − 1) // stride after it."""),
     also=(lambda tokens, T, stride: tuple(one[:-1] for one in windows(tokens, T, stride)),),
 )
 def _last_window_dropped(tokens, block_size, stride):
@@ -111,7 +112,7 @@ def _last_window_dropped(tokens, block_size, stride):
     return x, torch.stack([tokens[s + 1 : s + block_size + 1] for s in starts])
 
 
-# What PyTorch, NumPy and Python say of an index behind the end, or of rows of different lengths.
+# What PyTorch, NumPy and Python say of an index past the end, or of rows of different lengths.
 _READS_TOO_FAR = (
     "out of range",
     "out of bounds",
@@ -125,10 +126,10 @@ _READS_TOO_FAR = (
 @mistake(
     "Your last window reads past the end of the tokens.",
     lambda e: unwrapped(f"""With N = {len(e.inputs["longer"])}, T = {e.number("block_size")} and
-    stride = {e.number("stride")} a window of inputs still fits at
-    {len(e.inputs["longer"]) - e.number("block_size")}, but its last target would stand at
-    {len(e.inputs["longer"])}, where there is none: a slice comes out one short, and an index is out
-    of range."""),
+    stride = {e.number("stride")}, the inputs of a window still fit at position
+    {len(e.inputs["longer"]) - e.number("block_size")}, but its last target would be at
+    {len(e.inputs["longer"])}, where there is no token. So a slice comes out one token short, and an
+    index is out of range."""),
     recognized=lambda e: (
         "exact" not in e.answers.errors
         and any(said in e.answers.errors["longer"].message for said in _READS_TOO_FAR)
@@ -142,9 +143,10 @@ def _reads_past_the_end(tokens, block_size, stride):
 
 @mistake(
     "Your last target wraps around to the beginning of the text.",
-    lambda e: unwrapped(f"""`torch.roll` puts the first token, {int(e.inputs["longer"][0])}, behind
-    the last one, {int(e.inputs["longer"][-1])}; your last row of targets is
-    `{row(e.yours("longer.y")[-1])}`. Nothing follows the last token: that window has to go."""),
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("longer.y")[-1])}`, as if the
+    first token, {int(e.inputs["longer"][0])}, came after the last one,
+    {int(e.inputs["longer"][-1])}. `torch.roll` does that. Nothing follows the last token, so leave
+    this window out."""),
 )
 def _wraps_around(tokens, block_size, stride):
     return (
@@ -155,7 +157,7 @@ def _wraps_around(tokens, block_size, stride):
 
 @mistake(
     "Your windows begin at every token.",
-    lambda e: unwrapped(f"""You return {len(e.yours("exact.x"))} windows; with stride =
+    lambda e: unwrapped(f"""You return {len(e.yours("exact.x"))} windows, but with stride =
     {e.number("stride")} there are {len(e.right("exact.x"))}."""),
     cases=("exact.x", "longer.x"),
 )
@@ -166,8 +168,8 @@ def _stride_ignored(tokens, block_size, stride):
 @mistake(
     "Your windows begin every T tokens, whatever the stride.",
     lambda e: unwrapped(f"""Your second window begins with {int(e.yours("exact.x")[1, 0])}, which is
-    at position {e.number("block_size")}; with stride = {e.number("stride")} it begins with
-    {int(e.right("exact.x")[1, 0])}."""),
+    at position {e.number("block_size")}, but with stride = {e.number("stride")} it should begin
+    with {int(e.right("exact.x")[1, 0])}."""),
     cases=("exact.x", "longer.x"),
 )
 def _stride_is_block_size(tokens, block_size, stride):
@@ -175,12 +177,12 @@ def _stride_is_block_size(tokens, block_size, stride):
 
 
 @mistake(
-    "Where the stride is larger than T, your windows stand end to end.",
+    "When the stride is larger than T, you place the windows end to end.",
     lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride =
-    {int(e.inputs["large_stride"][0])} your second window begins with
-    {int(e.yours("apart.x")[1, 0])}, which is at position {e.number("block_size")}; the one at
-    position {int(e.inputs["large_stride"][0])} begins with {int(e.right("apart.x")[1, 0])}. A
-    stride may be larger than a window: the tokens between two windows are then in none."""),
+    {int(e.inputs["large_stride"][0])}, your second window begins with
+    {int(e.yours("apart.x")[1, 0])}, which is at position {e.number("block_size")}, instead of
+    {int(e.right("apart.x")[1, 0])} at position {int(e.inputs["large_stride"][0])}. A stride may be
+    larger than a window, and then the tokens between two windows are in neither."""),
     cases=("exact", "longer", "apart.x"),
 )
 def _stride_cut_to_a_window(tokens, block_size, stride):
@@ -188,10 +190,9 @@ def _stride_cut_to_a_window(tokens, block_size, stride):
 
 
 @mistake(
-    "Your targets are two tokens further than their inputs.",
-    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The target of
-    {int(e.right("exact.x")[0, 0])} is the token right after it,
-    {int(e.right("exact.y")[0, 0])}."""),
+    "Your targets are two tokens ahead of their inputs instead of one.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The target of {int(e.right("exact.x")[0, 0])}
+    should be the token right after it, {int(e.right("exact.y")[0, 0])}."""),
     cases=("exact.y",),
 )
 def _two_ahead(tokens, block_size, stride):
@@ -202,7 +203,7 @@ def _two_ahead(tokens, block_size, stride):
 @mistake(
     "Your first window begins a stride too late.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} The text begins with
-    {int(e.inputs["tokens"][0])}: windows begin at positions 0, {e.number("stride")},
+    {int(e.inputs["tokens"][0])}, and windows should begin at positions 0, {e.number("stride")},
     {2 * e.number("stride")}, …"""),
     cases=("exact", "longer"),
 )
@@ -211,10 +212,10 @@ def _begins_at_the_stride(tokens, block_size, stride):
 
 
 @mistake(
-    "Your windows hold one input too few.",
+    "Your windows have one input too few.",
     lambda e: unwrapped(f"""With T = {e.number("block_size")} your rows have
-    {e.yours("exact.x").shape[1]} inputs. {e.number("block_size")} inputs and the target of the last
-    one are T + 1 tokens in a row."""),
+    {e.yours("exact.x").shape[1]} inputs. Together, {e.number("block_size")} inputs and the target
+    of the last one are T + 1 tokens in a row."""),
     recognized=lambda e: (
         e.yours("exact.x").shape[1] == e.number("block_size") - 1
         and np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0, :-1])
@@ -226,10 +227,10 @@ def _one_input_too_few(tokens, block_size, stride):
 
 
 @mistake(
-    "The last target of each window is the window's own first input.",
-    lambda e: unwrapped(f"""{_first_rows("exact")(e)} To shift a window in itself brings its first
-    token round to the end. The target of its last input is the token after the window,
-    {int(e.right("exact.y")[0, -1])}: a window and its targets are T + 1 =
+    "The last target of each of your windows is the window's own first input.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} If you roll a window by itself, its first
+    token comes round to the end. The target of its last input should be the token after the window,
+    {int(e.right("exact.y")[0, -1])}, because a window and its targets are T + 1 =
     {e.number("block_size") + 1} tokens in a row."""),
     recognized=lambda e: (
         np.array_equal(e.yours("exact.y"), np.roll(e.yours("exact.x"), -1, axis=1))
@@ -242,10 +243,11 @@ def _rolled_in_itself(tokens, block_size, stride):
 
 
 @mistake(
-    "`block_size` and `stride` have changed places.",
-    lambda e: unwrapped(f"""Your x has shape {e.yours("exact.x").shape}, expected
-    {e.right("exact.x").shape}: T = {e.number("block_size")} inputs in a row, and windows that begin
-    {e.number("stride")} tokens apart. `unfold(0, size, step)` wants the size first."""),
+    "You swapped `block_size` and `stride`.",
+    lambda e: unwrapped(f"""Your x has shape {e.yours("exact.x").shape} instead of
+    {e.right("exact.x").shape}. A row should have T = {e.number("block_size")} inputs, and windows
+    should begin {e.number("stride")} tokens apart. `unfold(0, size, step)` takes the size of a
+    window before the step."""),
     cases=("exact.x",),
     also=(lambda tokens, T, stride: (tokens[:-1].unfold(0, stride, T),) * 2,),
 )
@@ -254,7 +256,7 @@ def _arguments_exchanged(tokens, block_size, stride):
 
 
 def _apart(evidence: Evidence) -> int:
-    """How many tokens the windows begin apart, if they are as long as asked for and begin evenly
+    """How many tokens apart the windows begin, if they have the right length and are evenly spaced
     from position 0; 0 if not.
     """
     x, tokens = evidence.yours("exact.x"), evidence.inputs["tokens"].tolist()
@@ -267,16 +269,17 @@ def _apart(evidence: Evidence) -> int:
 
 
 @mistake(
-    "Your windows begin another number of tokens apart than `stride`.",
-    lambda e: unwrapped(f"""Your second window begins at position {_apart(e)}; with stride =
-    {e.number("stride")} windows begin at 0, {e.number("stride")}, {2 * e.number("stride")}, …"""),
+    "Your windows don't begin `stride` tokens apart.",
+    lambda e: unwrapped(f"""Your second window begins at position {_apart(e)}, but with stride =
+    {e.number("stride")} windows should begin at 0, {e.number("stride")}, {2 * e.number("stride")},
+    …"""),
     recognized=lambda e: _apart(e) not in (0, e.number("stride")),
 )
 def _another_stride(tokens, block_size, stride):
     return windows(tokens, block_size, stride + 1)
 
 
-# Each case, its text, and where its windows' length and stride are.
+# The inputs of each case: its text, and the length and stride of its windows.
 _ASKED = {
     "exact": ("tokens", "block_size", "stride"),
     "longer": ("longer", "block_size", "stride"),
@@ -287,7 +290,7 @@ _ASKED = {
 
 
 def _miscounted(evidence: Evidence) -> str:
-    """The first case with another number of windows, whose windows are right as far as they go."""
+    """The first case with too many or too few windows that are right as far as they go."""
     for case in _ASKED:
         if f"{case}.x" not in evidence.answers.values:
             continue
@@ -303,10 +306,10 @@ def _says_how_many(evidence: Evidence) -> str:
     text, *sizes = _ASKED[case]
     N, (T, stride) = len(evidence.inputs[text]), (int(evidence.inputs[s].flat[0]) for s in sizes)
     M = len(evidence.right(f"{case}.x"))
-    return unwrapped(f"""With N = {N}, T = {T} and stride = {stride} there are {M}, and you return
+    return unwrapped(f"""With N = {N}, T = {T} and stride = {stride} there are {M}, but you return
     {len(evidence.yours(f"{case}.x"))}. The last one begins at {(M - 1) * stride}, and its last
-    target stands at {(M - 1) * stride + T}; one more would have its last target at
-    {M * stride + T}, behind the end of the text at {N - 1}.""")
+    target is at {(M - 1) * stride + T}. Another one would have its last target at {M * stride + T},
+    but the text ends at {N - 1}.""")
 
 
 @mistake(

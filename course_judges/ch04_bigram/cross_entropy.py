@@ -38,7 +38,7 @@ def _takes_time_for_classes(evidence: Evidence) -> bool:
     return raised is not None and "Expected target size" in raised.message
 
 
-# What torch, NumPy and Python say of a number that no symbol has.
+# What torch, NumPy and Python say when a number is no symbol's.
 _NO_INDEX = ("out of bounds", "out of range", "non-negative")
 
 
@@ -52,7 +52,7 @@ def _uses_ignored_as_index(evidence: Evidence) -> bool:
 
 
 def _large_are_alike(evidence: Evidence) -> bool:
-    """True of all logits that are large together, above 0 or below."""
+    """True if the loss is log V when all logits are far above 0, or all far below."""
     loss = float(evidence.yours("shifted"))
     return not evidence.same("shifted") and abs(loss - math.log(evidence.number("V"))) < 1e-5
 
@@ -60,24 +60,24 @@ def _large_are_alike(evidence: Evidence) -> bool:
 def _two_losses(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         mine, right = np.ravel(evidence.yours(case)), np.ravel(evidence.right(case))
-        # Of several losses one that is wrong, with so many digits that it is seen to be.
+        # The first loss that is wrong, with enough digits to show the difference.
         first = int(np.argmin(close(mine, right))) if mine.shape == right.shape else 0
         yours, wanted = numbers_apart(float(mine[first]), float(right[first]))
-        return f"Your loss is {yours}; it should be {wanted} (with {evidence.sizes()})."
+        return f"Your loss is {yours} instead of {wanted} (with {evidence.sizes()})."
 
     return say
 
 
 def _ignored_count(evidence: Evidence) -> str:
     ignored = evidence.inputs["ignored"]
-    return unwrapped(f"""Of {ignored.size} targets {int((ignored < 0).sum())} are negative and count
-    for nothing, so the mean is over {int((ignored >= 0).sum())}.""")
+    return unwrapped(f"""{int((ignored < 0).sum())} of the {ignored.size} targets are negative and
+    shouldn't count, so the mean is over the other {int((ignored >= 0).sum())}.""")
 
 
 @mistake(
-    "You took the softmax twice: the probabilities were treated as logits once more.",
+    "You took the softmax twice, because you treated probabilities as logits.",
     lambda e: unwrapped(f"""Probabilities lie between 0 and 1, so a second softmax makes them almost
-    equal: with V = {e.number("V")} the loss stays near log {e.number("V")} =
+    equal. With V = {e.number("V")} the loss then stays near log {e.number("V")} =
     {math.log(e.number("V")):.3f} and can never come near 0. {_two_losses("plain")(e)}"""),
 )
 def _softmax_before_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -85,10 +85,10 @@ def _softmax_before_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""The logits went into `F.cross_entropy` as (B, T, V); it takes the second size for
-    the classes."""),
-    lambda e: unwrapped(f"""It took T = {e.number("T")} for the number of classes. It says:
-    “{words(e, "plain")}”."""),
+    unwrapped("""You gave `F.cross_entropy` logits of shape (B, T, V), but it expects the classes in
+    the second dimension."""),
+    lambda e: unwrapped(f"""So it took T = {e.number("T")} for the number of classes, and the error
+    says: “{words(e, "plain")}”."""),
     recognized=_takes_time_for_classes,
 )
 def _loss_not_flattened(logits: Tensor, targets: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ def _loss_not_flattened(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The minus sign is missing: a log-probability is below 0, a loss above.",
+    "The minus sign is missing, since log-probabilities are negative and a loss is positive.",
     _two_losses("plain"),
     GUESS,
 )
@@ -105,9 +105,9 @@ def _sign_forgotten(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "You summed the losses and did not divide by their number.",
-    lambda e: unwrapped(f"""The sum grows with the batch: {e.number("B")} · {e.number("T")} targets
-    here. {_two_losses("plain")(e)}"""),
+    "You summed the losses but didn't divide by their number.",
+    lambda e: unwrapped(f"""A sum grows with the batch, which has {e.number("B")} · {e.number("T")}
+    targets here. {_two_losses("plain")(e)}"""),
     GUESS,
 )
 def _sum_not_mean(logits: Tensor, targets: Tensor) -> Tensor:
@@ -115,8 +115,8 @@ def _sum_not_mean(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "You used the logarithm to the base 2, which counts bits; this course counts nats.",
-    lambda e: f"{_two_losses('plain')(e)} The ratio is 1 / log 2 = 1.443.",
+    "You used the base-2 logarithm, which gives bits, but this course measures in nats.",
+    lambda e: f"{_two_losses('plain')(e)} The ratio of the two is 1 / log 2 = 1.443.",
     GUESS,
 )
 def _bits_not_nats(logits: Tensor, targets: Tensor) -> Tensor:
@@ -124,10 +124,10 @@ def _bits_not_nats(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You normalized over the positions (T); the V symbols compete with each other at
-    each position."""),
-    lambda e: unwrapped(f"""Your probabilities sum to 1 down each column of T = {e.number("T")}
-    positions, not over the V = {e.number("V")} symbols. {_two_losses("plain")(e)}"""),
+    unwrapped("""You normalized over the T positions, but at each position it is the V symbols that
+    compete."""),
+    lambda e: unwrapped(f"""Your probabilities sum to 1 over the T = {e.number("T")} positions
+    instead of over the V = {e.number("V")} symbols of each position. {_two_losses("plain")(e)}"""),
     TABLE,
 )
 def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
@@ -135,9 +135,9 @@ def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "A negative target was used as the number of a symbol.",
-    lambda e: unwrapped(f"""It says: “{words(e, "ignored")}”. {_ignored_count(e)} Take them out
-    before you look anything up."""),
+    "You used a negative target as the number of a symbol.",
+    lambda e: unwrapped(f"""The error says: “{words(e, "ignored")}”. {_ignored_count(e)} Take the
+    negative ones out before you look anything up."""),
     recognized=_uses_ignored_as_index,
 )
 def _ignored_indexed(logits: Tensor, targets: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def _ignored_indexed(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "You left the ignored targets out of the sum, and counted them in the division.",
+    "You left negative targets out of the sum, but you still counted them when you divided.",
     lambda e: f"{_ignored_count(e)} {_two_losses('ignored')(e)}",
     cases=("plain", "ignored"),
 )
@@ -154,7 +154,7 @@ def _ignored_counted(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "Ignored targets were replaced by symbol 0, and then counted as if it were the answer.",
+    "You replaced negative targets by symbol 0, and then counted it as if it were the target.",
     lambda e: f"{_ignored_count(e)} {_two_losses('ignored')(e)}",
     cases=("plain", "ignored"),
 )
@@ -162,32 +162,17 @@ def _ignored_as_zero(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits, targets.clamp(min=0))
 
 
-def _mean_of_rows_that_count(logits: Tensor, targets: Tensor) -> Tensor:
+def _means_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
+    """(B,) the loss of each row; NaN for a row without targets that count."""
     pairs = zip(logits, targets, strict=True)
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in pairs if (aim >= 0).any()]
-    return torch.stack(rows).mean()
-
-
-def _mean_of_rows_with_zeros(logits: Tensor, targets: Tensor) -> Tensor:
-    pairs = zip(logits, targets, strict=True)
-    rows = [
-        cross_entropy(row[None], aim[None]) if (aim >= 0).any() else torch.zeros(())
-        for row, aim in pairs
-    ]
-    return torch.stack(rows).mean()
-
-
-def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
-    share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
-    return (torch.stack(rows) * share).sum()
+    return torch.stack([cross_entropy(row[None], aim[None]) for row, aim in pairs])
 
 
 @mistake(
-    "A sample in which every target is negative makes your loss NaN.",
-    lambda e: unwrapped(f"""Of the {e.number("B")} samples only the first has targets that count.
-    The mean of nothing is 0 / 0, and one NaN spoils every sum; a single mean over all targets that
-    count has none."""),
+    "Your loss is NaN when all targets of a sample are negative.",
+    lambda e: unwrapped(f"""Of the {e.number("B")} samples, only the first has targets that count.
+    The mean of an empty sample is 0 / 0, and one NaN makes the whole sum NaN. Take a single mean
+    over all targets that count, and no sample is divided by 0."""),
     FLAT,
     recognized=lambda e: (
         e.same("plain")
@@ -196,28 +181,31 @@ def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
     ),
 )
 def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
-    return _weighted_mean_of_rows(logits, targets)
+    share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
+    return (_means_of_rows(logits, targets) * share).sum()
 
 
 @mistake(
-    "You took the mean of each row first, and then the mean of the rows.",
+    "You took the mean of each row first, and then the mean of these means.",
     lambda e: unwrapped(f"""{_ignored_count(e)} The rows hold
-    {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of them, so a mean of
-    means weighs them unequally. {_two_losses("ignored")(e)}"""),
+    {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of these, so a mean of
+    means gives a target in a shorter row more weight. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
-    also=(_mean_of_rows_that_count, _mean_of_rows_with_zeros),
+    also=(
+        lambda logits, targets: _means_of_rows(logits, targets).nanmean(),
+        lambda logits, targets: _means_of_rows(logits, targets).nan_to_num().mean(),
+    ),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
-    rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
-    return torch.stack(rows).mean()
+    return _means_of_rows(logits, targets).mean()
 
 
 @mistake(
-    "Where all logits are far below 0, it is not the largest of them that you subtract.",
-    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, every `exp` is rounded
-    to 0, log 0 is −∞, and your loss is {float(e.yours("shifted")):.3g}. The largest of negative
-    logits is negative, and it is found without `abs` and without a limit at 0: a search for it
-    starts at the first of them, or at −∞."""),
+    "When all logits are far below 0, you don't subtract the largest of them.",
+    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, every `exp` rounds to 0
+    and log 0 is −∞, so your loss is {float(e.yours("shifted")):.3g}. The largest of several
+    negative logits is itself negative. If you look for it with `abs`, with a limit at 0 or in a
+    loop that starts from 0, you miss it; a loop has to start from the first logit or from −∞."""),
     TABLE,
     recognized=lambda e: (
         float(e.inputs["shift"]) < 0
@@ -231,10 +219,10 @@ def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The exponential overflows: subtract the largest logit of each position first.",
+    "Your exponential overflows, so subtract the largest logit of each position first.",
     lambda e: unwrapped(f"""With logits near {abs(float(e.inputs["shift"])):.0f}, `exp` is infinite
-    and your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
-    subtracting the maximum changes no probability."""),
+    and your loss is {float(e.yours("shifted")):.3g}. Only the differences between logits matter, so
+    subtracting the largest one doesn't change any probability."""),
     TABLE,
     recognized=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
 )
@@ -243,12 +231,12 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "With large logits, your loss is that of symbols which are all equally likely.",
+    "When all logits are far from 0, your loss is as if all symbols were equally likely.",
     lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f} your loss is
-    {float(e.yours("shifted")):.4g} = log {e.number("V")}; it should be
-    {float(e.right("shifted")):.4g}, as without them. If you cut logits off at a limit (`clamp`),
-    all of them are the limit there, and no difference is left. Subtracting the largest logit of
-    each position keeps the differences."""),
+    {float(e.yours("shifted")):.4g} = log {e.number("V")} instead of
+    {float(e.right("shifted")):.4g}. If you clamp the logits to a limit, they all become equal to it
+    there and their differences are lost. Subtracting the largest logit of each position keeps the
+    differences."""),
     TABLE,
     recognized=lambda e: e.same("plain") and _large_are_alike(e),
 )
@@ -257,12 +245,10 @@ def _large_logits_alike(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "You subtracted one maximum from several rows; each row needs its own.",
-    lambda e: unwrapped(f"""Where the largest logit of one row lies hundreds above those of another,
-    all powers of the other are rounded to 0, and log 0 is infinite. Your loss is
-    {float(np.ravel(e.yours("spread"))[0]):.4g}; it should be
-    {float(np.ravel(e.right("spread"))[0]):.4g}. `max(dim=-1, keepdim=True)` is one number a
-    row."""),
+    "You subtracted the same maximum from several rows, but each row needs its own.",
+    lambda e: unwrapped(f"""When the largest logit of one row is hundreds above those of another,
+    all exponentials of the other row round to 0, and log 0 is −∞. {_two_losses("spread")(e)}
+    `max(dim=-1, keepdim=True)` gives one number for each row."""),
     TABLE,
     cases=("plain", "ignored", "shifted", "spread"),
 )
@@ -271,7 +257,7 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
-# Limits that keep a probability from 0 where it can be seen which one it is.
+# Lower limits for a probability that the inputs can tell apart.
 _LIMITS = (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 
@@ -285,20 +271,20 @@ def _limited_by(limit: float) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def _limit(evidence: Evidence) -> str:
-    """Which limit it is, and what becomes of the losses."""
+    """Which limit it is, and what it does to the losses."""
     logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("spread", "surprised"))
     mine = float(np.ravel(evidence.yours("spread"))[0])
     found = [float(_limited_by(limit)(logits, targets)) for limit in _LIMITS]
     limit = _LIMITS[int(np.argmin(np.abs(np.array(found) - mine)))]
     return unwrapped(f"""A probability below {number(limit)} counts as {number(limit)} in your loss,
-    so no target costs more than −log {number(limit)} = {-math.log(limit):.2f}. Where one logit is
-    900 or more above the rest, another one costs hundreds if it is the target's.
-    {_two_losses("spread")(evidence)} Without a limit, stay with logarithms:
-    log p = logit − log Σ exp(logits), with the largest logit of each row subtracted first.""")
+    so no target costs more than −log {number(limit)} = {-math.log(limit):.2f}. When one logit is
+    900 or more above the rest, a target with another logit should cost hundreds.
+    {_two_losses("spread")(evidence)} You don't need a limit if you stay with logarithms: log p =
+    logit − log Σ exp(logits), with the largest logit of each row subtracted first.""")
 
 
 _probabilities_limited = mistake(
-    "You keep probabilities away from 0 with a limit before you take their logarithm.",
+    "You clamp probabilities to a lower limit before you take their logarithm.",
     _limit,
     TABLE,
     cases=("plain", "ignored", "shifted", "spread"),
@@ -309,24 +295,23 @@ _probabilities_limited = mistake(
 def _of_vanishing_probabilities(evidence: Evidence) -> str:
     loss = float(np.ravel(evidence.yours("spread"))[0])
     why = (
-        """If you take the logarithm of probabilities, they are rounded to 0 before it sees them.
-        If you subtract another number than the largest logit of each row, `exp` may still
-        overflow."""
+        """If you take the logarithm of probabilities, they have already become 0 by then. If you
+        subtract something other than the largest logit of each row, `exp` may still overflow."""
         if not np.isfinite(loss)
-        else """If you take the logarithm of probabilities, with something added or a limit that
-        keeps them from 0, that is all that it sees of them. If you cut logits off at a limit, the
-        difference is lost there."""
+        else """If you add a small number to the probabilities or clamp them to a lower limit before
+        the logarithm, that number is all that is left of them. If you clamp the logits, their
+        difference is lost."""
     )
-    return unwrapped(f"""Where one logit is 900 or more above the rest, the others' probabilities
-    are so small that they are rounded to 0. {_two_losses("spread")(evidence)} {why} Subtract the
-    largest logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
+    return unwrapped(f"""When one logit is 900 or more above the rest, the other probabilities are
+    so small that they round to 0. {_two_losses("spread")(evidence)} {why} Subtract the largest
+    logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
 
 
 @mistake(
     lambda e: (
-        "A target with a vanishing probability makes your loss infinite."
+        "Your loss isn't finite when the probability of a target is close to 0."
         if not np.isfinite(float(np.ravel(e.yours("spread"))[0]))
-        else "A target with a vanishing probability has another loss in your answer."
+        else "Your loss is wrong when the probability of a target is close to 0."
     ),
     _of_vanishing_probabilities,
     TABLE,
@@ -343,12 +328,12 @@ def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    lambda e: unwrapped(f"""Where one logit is far above the others of its row, your loss is
+    lambda e: unwrapped(f"""When one logit is far above the others of its row, your loss is
     {number(float(e.yours("spread")))}."""),
     lambda e: unwrapped(f"""One logit is 900 or more above the rest there, and the loss should be
-    {float(e.right("spread")):.4g}. If `exp` overflows, subtract the largest logit of each row: then
-    none is above 0, and no `exp` above 1. If all log-probabilities are multiplied by zeros and
-    ones, 0 · −∞ is NaN: take the one of the target by its index, out of logit − log Σ exp."""),
+    {float(e.right("spread")):.4g}. If your `exp` overflows, subtract the largest logit of each row,
+    so that no logit is above 0 and no `exp` above 1. If you multiply all log-probabilities by zeros
+    and ones, 0 · −∞ gives NaN, so take the target's logit − log Σ exp by its index instead."""),
     TABLE,
     recognized=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
 )
@@ -358,9 +343,9 @@ def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "Only the targets of one position of each row count in your loss; all positions do.",
-    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}, those
-    of the last position or of the first. {_two_losses("plain")(e)}"""),
+    "Your loss uses only one position of each row, but all positions count.",
+    lambda e: unwrapped(f"""It uses {e.number("B")} of the {e.inputs["targets"].size} targets, those
+    at either the last position or the first. {_two_losses("plain")(e)}"""),
     FLAT,
     also=(lambda logits, targets: cross_entropy(logits[:, :1], targets[:, :1]),),
 )
@@ -369,22 +354,22 @@ def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _count(keep: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """An answer in which other targets count."""
+    """An answer in which only the targets that `keep` accepts count."""
     return lambda logits, targets: cross_entropy(logits, targets.where(keep(targets), -1))
 
 
 def _subtracted_from_one(logits: Tensor, *, inside: bool) -> Tensor:
-    """(B, T, V) What stands for log-probabilities where the maximum is subtracted once only."""
+    """(B, T, V) log-probabilities with the maximum subtracted in only one of their two terms."""
     shifted = logits - logits.amax(dim=-1, keepdim=True)
     one, other = (logits, shifted) if inside else (shifted, logits)
     return one - other.exp().sum(dim=-1, keepdim=True).log()
 
 
 @mistake(
-    "Of the two terms of log p, the largest logit is subtracted in one only.",
-    lambda e: unwrapped(f"""log p = (z − m) − log Σ exp(z − m) for any m. With m in one of the two
-    terms, each loss is off by the largest logit of its row: subtract it in the other as well, or
-    add it again after the logarithm. {_two_losses("plain")(e)}"""),
+    "You subtracted the largest logit in only one of the two terms of log p.",
+    lambda e: unwrapped(f"""log p = (z − m) − log Σ exp(z − m) for any m. With m in only one of the
+    two terms, each loss is off by the largest logit of its row. Subtract it in the other term too,
+    or add it back after the logarithm. {_two_losses("plain")(e)}"""),
     TABLE,
     also=(lambda z, targets: _losses(_subtracted_from_one(z, inside=False), targets).mean(),),
 )
@@ -393,7 +378,7 @@ def _maximum_in_one_place(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _largest_of_symbols(*dim: int) -> Callable[[Tensor, Tensor], Tensor]:
-    """An answer that subtracts the largest logit of each symbol, over other axes than theirs."""
+    """An answer that subtracts the largest logit of each symbol, over batch or positions."""
 
     def answer(logits: Tensor, targets: Tensor) -> Tensor:
         shifted = logits - logits.amax(dim=dim, keepdim=True)
@@ -403,19 +388,20 @@ def _largest_of_symbols(*dim: int) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 _maximum_over_time = mistake(
-    "You subtracted the largest logit of each symbol; it has to be that of each position.",
+    "You subtracted the largest logit of each symbol instead of each position.",
     lambda e: unwrapped(f"""A maximum over positions (`dim=1` of (B, T, V), `dim=0` of (B · T, V))
-    differs from symbol to symbol, and to subtract it changes the probabilities. What is the same
-    for all V = {e.number("V")} symbols of a position cancels: `max(dim=-1, keepdim=True)`.
-    {_two_losses("plain")(e)}"""),
+    differs from symbol to symbol, so subtracting it changes the probabilities. A number that is the
+    same for all V = {e.number("V")} symbols of a position cancels, and `max(dim=-1, keepdim=True)`
+    gives you that. {_two_losses("plain")(e)}"""),
     TABLE,
     also=(_largest_of_symbols(0, 1),),
 )(_largest_of_symbols(1))
 
 _symbol_0_ignored = mistake(
-    "Symbol 0 does not count in your loss; only negative targets are left out.",
-    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets {(e.inputs["targets"] == 0).sum()}
-    are 0, which is a symbol like any other: `targets >= 0` keeps it. {_two_losses("plain")(e)}"""),
+    "You left out targets that are 0, but only negative targets should be ignored.",
+    lambda e: unwrapped(f"""Symbol 0 is a symbol like any other, and it is the target at
+    {(e.inputs["targets"] == 0).sum()} of {e.inputs["targets"].size} positions here. `targets >= 0`
+    keeps it. {_two_losses("plain")(e)}"""),
     FLAT,
 )(_count(lambda targets: targets > 0))
 
@@ -426,7 +412,7 @@ def _negative(evidence: Evidence) -> set[int]:
 
 
 def _shifted_once_more(logs: Tensor, targets: Tensor) -> Tensor:
-    """The mean loss where position t is asked for the target of position t + 1."""
+    """The mean loss if position t had the target of position t + 1."""
     return -logs[:, :-1].gather(2, targets[:, 1:, None]).mean()
 
 
@@ -443,15 +429,15 @@ def _known_without(evidence: Evidence) -> str:
     for value, said in (
         (each[before].mean(), "the mean up to the first negative target of each row"),
         (each[whole].mean(), "the mean over rows without a single negative target"),
-        (total / (targets != -100).sum(), "their sum, divided by how many are not −100"),
-        (total / (targets != -1).sum(), "their sum, divided by how many are not −1"),
-        (total / len(targets), "their sum, divided by the number of rows"),
-        (total, "their sum"),
+        (total / (targets != -100).sum(), "the sum divided by how many targets are not −100"),
+        (total / (targets != -1).sum(), "the sum divided by how many targets are not −1"),
+        (total / len(targets), "the sum divided by the number of rows"),
+        (total, "the sum of the losses"),
         (
             (total + (~counted).sum() * math.log(V)) / counted.numel(),
-            f"the mean over all targets, in which a negative one has a loss of log {V}",
+            f"the mean over all targets, with a loss of log {V} for each negative one",
         ),
-        (wrapped, "the mean in which −1 stands for the last symbol, as an index does in Python"),
+        (wrapped, "the mean in which −1 means the last symbol, as in a Python index"),
     ):
         if math.isclose(float(value), mine, rel_tol=1e-4):
             return f" Yours is {said}."
@@ -459,7 +445,7 @@ def _known_without(evidence: Evidence) -> str:
 
 
 def _known(evidence: Evidence) -> str:
-    """What else of the same numbers a loss is, if it is known; empty otherwise."""
+    """What else the loss may be computed from the same numbers, if known; else empty."""
     logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "targets"))
     logs = logits.log_softmax(dim=-1)
     each = -logs.gather(2, targets[..., None])[..., 0]  # (B, T)
@@ -475,24 +461,24 @@ def _known(evidence: Evidence) -> str:
         (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
         (each.mean().exp(), "e to the power of that mean, which is the perplexity"),
         (each.mean() / math.log(10), "the mean of logarithms to the base 10"),
-        (-each.neg().exp().mean(), "minus the mean of the probabilities; no logarithm is taken"),
-        ((1 - each.neg().exp()).mean(), "the mean of 1 − p; no logarithm is taken"),
-        (-(logs.exp() * logs).sum(-1).mean(), "the mean entropy, whatever the targets are"),
+        (-each.neg().exp().mean(), "minus the mean of the probabilities, without a logarithm"),
+        ((1 - each.neg().exp()).mean(), "the mean of 1 − p, without a logarithm"),
+        (-(logs.exp() * logs).sum(-1).mean(), "the mean entropy, which ignores the targets"),
         (-logits.gather(2, targets[..., None]).mean(), "minus the mean of the targets' logits"),
         (_shifted_once_more(logs, targets), "the mean over the targets one position later"),
         (
             (logits.exp().sum(-1) - logits.gather(2, targets[..., None])[..., 0]).mean(),
-            "the mean of Σ exp − z; the logarithm of the sum is missing",
+            "the mean of Σ exp − z, without the logarithm of the sum",
         ),
         (
             # The likeliest symbol has e⁰ of that sum.
             (each + logs.amax(-1) + logs.amax(-1).neg().exp()).mean(),
-            "the mean of Σ exp − z with the largest logit subtracted; the logarithm of the sum is "
-            "missing",
+            "the mean of Σ exp − z with the largest logit subtracted, but without the logarithm of "
+            "the sum",
         ),
         (
             each.mean() + (logits.flatten(1).logsumexp(1)[:, None] - logits.logsumexp(-1)).mean(),
-            "that of a softmax over all symbols of all positions of a row together",
+            "the one of a single softmax over all symbols at all positions of a row",
         ),
         (each[:, :-1].mean(), "the mean without the last position"),
         (each[:, 1:].mean(), "the mean without the first position"),
@@ -510,20 +496,20 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             return None
         return Finding(
             "negative-targets",
-            "With negative targets your loss is another one.",
-            f"{_ignored_count(evidence)} They are {listed(sorted(_negative(evidence)))} here; none "
-            f"is a symbol.{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
+            "Your loss is wrong when some targets are negative.",
+            f"{_ignored_count(evidence)} The negative ones, {listed(sorted(_negative(evidence)))}, "
+            f"aren't symbols.{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
             FLAT,
         )
     logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])
     total = float(np.log(np.exp(logits).sum()))
     return Finding(
         "another-loss",
-        "Your loss is not the mean surprise of the targets.",
-        f"The first target is symbol {target} with the logit {logits[target]:.3g}; log Σ exp of "
-        f"its {len(logits)} logits is {total:.3g}, so its surprise is "
-        f"{total - float(logits[target]):.3g}. The loss is the mean of "
-        f"{evidence.inputs['targets'].size} of these.{_known(evidence)} "
+        "Your loss isn't the mean surprise of the targets.",
+        f"The first target is symbol {target} with the logit {logits[target]:.3g}, and log Σ exp "
+        f"of all {len(logits)} logits there is {total:.3g}, so its surprise is "
+        f"{total - float(logits[target]):.3g}. The loss is the mean of all "
+        f"{evidence.inputs['targets'].size} surprises.{_known(evidence)} "
         f"{_two_losses('plain')(evidence)}",
         FLAT,
     )

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import (
     dice_right,
@@ -42,7 +41,7 @@ def generate(model: Any, tokens: Tensor, count: int, generator: torch.Generator)
 
 
 def _seed_is_fixed(evidence: Evidence) -> bool:
-    """True if a generator that had moved on gave the same text again."""
+    """True if a second call with the same generator gave the same text."""
     one, other = (evidence.yours(f"chance.{name}") for name in ("first", "second"))
     return np.array_equal(one, other)
 
@@ -57,39 +56,37 @@ def _dice_follow_logits(evidence: Evidence) -> bool:
 
 
 def _two_texts(case: str) -> Callable[[Evidence], str]:
-    """The first row of the answer where it differs, beside the right one."""
+    """Where the first wrong row of the answer leaves the right one."""
 
     def say(evidence: Evidence) -> str:
         mine, right = evidence.yours(case), evidence.right(case)
         block_size = evidence.number("block_size")
         if mine.shape != right.shape:
-            return unwrapped(f"""You return {mine.shape[-1]} tokens a row; expected
-            {right.shape[-1]}: the prompt and everything that was written (block_size =
-            {block_size}).""")
+            return unwrapped(f"""You return {mine.shape[-1]} tokens per row instead of
+            {right.shape[-1]}, which are the prompt and everything that was written (with block_size
+            = {block_size}).""")
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
-        return unwrapped(f"""With block_size = {block_size}, row {row} is the same as it should be
-        up to position {at - 1}; then you have symbol {int(mine[row, at])} where the model says
+        return unwrapped(f"""With block_size = {block_size}, row {row} is right before position
+        {at}, but there you have symbol {int(mine[row, at])} where the model says
         {int(right[row, at])}.""")
 
     return say
 
 
 def _dice_are_off(evidence: Evidence) -> Finding | None:
-    if wrong_shape(evidence, "chance.tokens") or dice_right(evidence):
+    if not evidence.comparable("chance.tokens") or dice_right(evidence):
         return None
     return Finding(
         "wrong-frequencies",
-        "The symbols do not come up as often as their probabilities say.",
+        "Your symbols don't come up as often as their probabilities say.",
         dice_share(evidence),
         WRITING,
     )
 
 
 def _shown(evidence: Evidence) -> int:
-    """How many tokens the model was shown when it refused them, of a prompt that is too long; 0 if
-    it did not.
-    """
+    """How many tokens of a long prompt the model was shown when it refused them; 0 if it didn't."""
     said = evidence.answers.errors["long"].message
     held = re.fullmatch(r"the context holds (\d+) tokens, the model has positions for \d+", said)
     return int(held[1]) if held and evidence.same("short") else 0
@@ -101,19 +98,20 @@ _no_crop = families.no_crop(
 )(Writer(context=lambda tokens, _: tokens))
 
 _another_size = mistake(
-    "You show the model more tokens than it can read, or always the same number.",
-    lambda e: unwrapped(f"""Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens you showed it
-    {_shown(e)}; it reads at most block_size = {e.number("block_size")}. Every model has a number of
-    its own, `model.block_size`, and a slice that starts at minus that number holds as many."""),
+    "You show the model more tokens than it can read.",
+    lambda e: unwrapped(f"""You showed it {_shown(e)} tokens of a prompt of
+    {e.inputs["long_prompt"].shape[1]}, but it reads at most block_size = {e.number("block_size")}.
+    Each model has its own `model.block_size`, and a slice that starts at minus that number holds
+    exactly that many tokens."""),
     recognized=lambda e: 0 < _shown(e) < e.inputs["long_prompt"].shape[1],
 )(Writer(context=lambda tokens, size: tokens[:, -(size + 1) :]))
 
 
 @mistake(
-    "A prompt that is longer than `block_size` went into the model whole.",
+    "You showed the model a whole prompt that is longer than `block_size`.",
     lambda e: unwrapped(f"""A text that grows beyond block_size = {e.number("block_size")} goes on
-    as it should. Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens, the model is shown the
-    last {e.number("block_size")}, in the first step as well."""),
+    as it should. But when the prompt itself has {e.inputs["long_prompt"].shape[1]} tokens, show the
+    model only its last {e.number("block_size")}, in the first step too."""),
     recognized=lambda e: (
         e.same("short", "beyond") and _shown(e) == e.inputs["long_prompt"].shape[1]
     ),
@@ -136,7 +134,7 @@ _last_token_only = families.last_token_only(_two_texts("short"))(
 
 
 @mistake(
-    "After its first symbol you show the model the newest one only; it needs the text so far.",
+    "After the first symbol you show the model only the newest one instead of the text so far.",
     _two_texts("beyond"),
 )
 def _newest_token_only(
@@ -148,8 +146,8 @@ def _newest_token_only(
 
 
 _crops_the_end = families.crops_the_end(
-    lambda e: unwrapped(f"""From token {e.number("block_size")} on, what was written is never
-    read. {_two_texts("beyond")(e)}""")
+    lambda e: unwrapped(f"""From token {e.number("block_size")} on, the model never reads what it
+    wrote. {_two_texts("beyond")(e)}""")
 )(Writer(context=lambda tokens, size: tokens[:, :size]))
 
 _crops_one_too_many = mistake(
@@ -158,11 +156,11 @@ _crops_one_too_many = mistake(
 
 
 _reads_the_first_row = mistake(
-    "Every row goes on by the logits of row 0; each has logits of its own.", _two_texts("beyond")
+    "You continue every row with the logits of row 0 instead of its own.", _two_texts("beyond")
 )(Writer(read=lambda logits: logits[:1, -1].expand(len(logits), -1)))
 
 _reads_last_but_one = mistake(
-    "You read the logits of the last position but one; the next symbol stands in the last ones.",
+    "You read the logits of the second-to-last position instead of the last.",
     _two_texts("beyond"),
 )(Writer(read=lambda logits: logits[:, -2:][:, 0]))
 
@@ -170,7 +168,7 @@ _reads_last_but_one = mistake(
 def _filled_up(
     front: bool, read: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1]
 ) -> Writer:
-    """A writer that fills up what it shows to `block_size` tokens with zeros."""
+    """A writer that pads what it shows the model to `block_size` tokens with zeros."""
 
     def context(tokens: Tensor, size: int) -> Tensor:
         missing = max(0, size - tokens.shape[1])
@@ -180,15 +178,15 @@ def _filled_up(
 
 
 _filled_up_in_front = mistake(
-    "You fill up a short text with token 0, and the model reads that, too.",
-    lambda e: unwrapped(f"""{_two_texts("short")(e)} The model is shown what there is of the text: a
-    shorter one than block_size needs nothing in front of it or behind it."""),
+    "You pad a short text with token 0, which the model reads as text.",
+    lambda e: unwrapped(f"""{_two_texts("short")(e)} A model can also read fewer tokens than
+    `block_size`, so show it only the text that there is."""),
     also=(_filled_up(front=False),),
 )(_filled_up(front=True))
 
 
 @mistake(
-    "You return the last `block_size` tokens; the text that you return is whole.",
+    "You return only the last `block_size` tokens instead of the whole text.",
     _two_texts("beyond"),
 )
 def _returns_what_fits(
@@ -198,9 +196,9 @@ def _returns_what_fits(
 
 
 @mistake(
-    "All rows of your text are the first one.",
-    lambda e: unwrapped(f"""Row 1 of the prompt is {listed(e.inputs["prompt"][1])}; your row 1
-    begins with {listed(e.yours("beyond")[1, : e.number("T")])}, as row 0 does."""),
+    "You return the first row for all rows.",
+    lambda e: unwrapped(f"""Row 1 of the prompt is {listed(e.inputs["prompt"][1])}, but your row 1
+    begins with {listed(e.yours("beyond")[1, : e.number("T")])}, like row 0."""),
     recognized=lambda e: (
         e.comparable("beyond")
         and not dice_right(e)
@@ -215,7 +213,7 @@ def _first_row_for_all(
 
 def _another_count(evidence: Evidence) -> str:
     T, mine = evidence.number("T"), evidence.yours("beyond").shape[1]
-    return f"With a prompt of {T} tokens and count = 12 you return {mine}; expected {T + 12}."
+    return f"With a prompt of {T} tokens and count = 12 you return {mine} instead of {T + 12}."
 
 
 _writes_one_too_many = mistake("You write one symbol more than `count`.", _another_count)(
@@ -223,7 +221,7 @@ _writes_one_too_many = mistake("You write one symbol more than `count`.", _anoth
 )
 
 _count_for_length = mistake(
-    "You take `count` for the length of the whole text; it is the number of new symbols.",
+    "You took `count` for the length of the whole text instead of the number of new symbols.",
     _another_count,
 )(
     lambda model, tokens, count, generator: generate(
@@ -237,7 +235,7 @@ _writes_one_too_few = mistake("You write one symbol fewer than `count`.", _anoth
 
 
 @mistake(
-    "You cropped the text itself; only what the model is shown is to be cropped.",
+    "You cropped the text itself instead of only what you show the model.",
     _two_texts("beyond"),
 )
 def _cropped_for_good(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
@@ -257,7 +255,7 @@ def _prompt_dropped(model: Any, tokens: Tensor, count: int, generator: torch.Gen
 
 
 @mistake(
-    "What was drawn is never shown to the model: every symbol continues the prompt.",
+    "You never show the model what you drew, so every symbol continues the prompt alone.",
     _two_texts("short"),
 )
 def _context_not_extended(
@@ -278,7 +276,7 @@ _train_mode_sampling = families.train_mode_sampling(
 
 
 @mistake(
-    "Your model writes its first symbol in evaluation mode, and the others in training mode.",
+    "Your model writes its first symbol in evaluation mode, but the others in training mode.",
     _two_texts("training.tokens"),
     cases=("short", "training"),
 )
@@ -296,9 +294,9 @@ def _mode_restored_too_early(
 
 _always_in_training = mistake(
     "Your model writes in training mode, whatever its mode was.",
-    lambda e: unwrapped(f"""{_two_texts("short")(e)} There it was in evaluation mode before the
-    call: `model.train()` comes after writing, and only if the mode was that one; before it comes
-    `model.eval()`."""),
+    lambda e: unwrapped(f"""{_two_texts("short")(e)} The model was in evaluation mode before that
+    call. Call `model.eval()` before writing, and `model.train()` afterwards only if the model was
+    in training mode."""),
     cases=("beyond", "short"),
 )(
     lambda model, tokens, count, generator: Writer(quiet=False)(
@@ -317,14 +315,14 @@ _argmax_for_sampling = families.argmax_for_sampling(
 
 
 _no_softmax = mistake(
-    "You drew in proportion to the logits; the softmax is missing.",
-    lambda e: f"{dice_share(e)} Logits may be negative, and only their differences count.",
+    "You drew in proportion to the logits, without a softmax.",
+    lambda e: f"{dice_share(e)} Logits may be negative, and only their differences matter.",
     recognized=lambda e: _dice_follow_logits(e) and not dice_right(e),
 )(Writer(draw=_in_proportion_to_logits))
 
 
 def _dice_follow_twice(evidence: Evidence) -> bool:
-    """Two softmaxes come near to equal chances: they must explain the draws better than those."""
+    """True if two softmaxes explain the draws, and better than equal chances, which are close."""
     tokens = evidence.yours("chance.tokens")[:, 1]
     wrong = softmax(softmax(evidence.inputs["dice"].astype(np.float64)))
     return (
@@ -335,17 +333,15 @@ def _dice_follow_twice(evidence: Evidence) -> bool:
 
 
 _softmax_twice = mistake(
-    "The softmax was taken twice: probabilities were treated as logits once more.",
+    "You took the softmax twice, because you treated probabilities as logits.",
     lambda e: f"That makes the symbols almost equally likely. {dice_share(e)}",
     recognized=_dice_follow_twice,
 )(Writer(draw=lambda logits, generator: drawn(logits.float().softmax(dim=-1), generator)))
 
 _equal_chances = mistake(
-    "Your symbols all come up equally often, whatever their logits are.",
-    lambda e: (
-        unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or over the positions,
-    equal rows get equal chances: it has to run over the V symbols, `dim=-1`.""")
-    ),
+    "Your symbols all come up equally often, whatever their logits.",
+    lambda e: unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or the positions,
+    equal rows get equal chances. It has to run over the V symbols, with `dim=-1`."""),
     recognized=lambda e: (
         not dice_right(e) and follows(e.yours("chance.tokens")[:, 1], np.full(5, 1 / 5))
     ),
@@ -363,9 +359,10 @@ _generator_ignored = families.generator_ignored(
 
 
 @mistake(
-    "Your draws begin anew in every call.",
-    "Two calls in a row with one generator wrote the same 60 texts. Pass `generator=generator` to "
-    "what draws, and it goes on from where it is: seed, copy and put back nothing.",
+    "Your draws start over in every call.",
+    "Two calls in a row with the same generator wrote the same 60 texts. Pass `generator=generator`"
+    " to the function that draws. The generator moves on by itself unless you seed it, copy it or "
+    "restore its state.",
     recognized=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
 )
 def _seed_fixed_inside(
@@ -390,17 +387,21 @@ def _prompt_moved(evidence: Evidence) -> Finding | None:
             at_the_end = bool((mine[:, -T:] == prompt).all())
             return Finding(
                 "prompt-not-first",
-                "Your text does not begin with the tokens that you are given.",
-                f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
+                "Your text doesn't begin with the given prompt.",
+                f"Row {b} of the prompt is {listed(prompt[b])}, but your row begins with "
                 f"{listed(mine[b, :T])}."
-                + (" They stand at its end: new symbols are appended." if at_the_end else ""),
+                + (
+                    " The prompt is at its end, so append new symbols after it."
+                    if at_the_end
+                    else ""
+                ),
                 WRITING,
             )
     return None
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Where the text leaves the one that the model says, and what it was to be shown there."""
+    """Where the text leaves the right one, and what the model should be shown there."""
     for case, prompt in (("short", "prompt"), ("beyond", "prompt"), ("long", "long_prompt")):
         if evidence.same(case):
             continue
@@ -411,10 +412,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         shown = right[b, max(0, at - evidence.number("block_size")) : at]
         return Finding(
             "another-symbol",
-            "Your text leaves the one that the model says.",
-            f"Row {b}, with a prompt of {evidence.inputs[prompt].shape[1]} tokens, is right up to "
-            f"position {at - 1}. Shown {listed(shown)}, which is all of the text that it may see, "
-            f"the model says {int(right[b, at])}; you have {mine[b, at]:.4g}.",
+            "Your text isn't the one that the model predicts.",
+            f"Row {b}, with a prompt of {evidence.inputs[prompt].shape[1]} tokens, is right before "
+            f"position {at}. When the model is shown {listed(shown)}, which is all it may see, "
+            f"it predicts {int(right[b, at])}, but you have {mine[b, at]:.4g}.",
             WRITING,
         )
     return None

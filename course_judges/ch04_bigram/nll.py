@@ -42,22 +42,23 @@ def _nll_is(factor: float) -> Callable[[Evidence], bool]:
 
 
 def _two_nlls(evidence: Evidence) -> str:
-    return unwrapped(f"""Yours is {float(evidence.yours("short.nll")):.4g} for the three short
-    texts; the mean surprise of a symbol is {float(evidence.right("short.nll")):.4g} nats.""")
+    return unwrapped(f"""For the three short texts your loss is
+    {number(float(evidence.yours("short.nll")), 4)} instead of
+    {number(float(evidence.right("short.nll")), 4)} nats per symbol.""")
 
 
 def _two_perplexities(evidence: Evidence) -> str:
     nll = float(evidence.right("short.nll"))
     return unwrapped(f"""Your perplexity is {float(evidence.yours("short.perplexity")):.4g}. With
-    {nll:.4g} nats a symbol it is e^{nll:.4g} = {math.exp(nll):.4g}: the number of equally likely
-    symbols that would be as hard to guess.""")
+    {nll:.4g} nats per symbol it should be e^{nll:.4g} = {math.exp(nll):.4g}, the number of equally
+    likely symbols that would be as hard to guess.""")
 
 
 def _underflow(evidence: Evidence) -> str:
     steps = len(evidence.inputs["long"]) - 1
     exponent = float(evidence.right("long.nll")) * steps / math.log(10)
     return unwrapped(f"""The long text has {steps} steps and a probability near 10^−{exponent:.0f},
-    which is rounded to 0, and −log 0 is infinite. Sum the logarithms.""")
+    which rounds to 0, and −log 0 is infinite. Sum the logarithms instead.""")
 
 
 def _has_log_of_zero(evidence: Evidence) -> bool:
@@ -86,8 +87,8 @@ def _lengths(evidence: Evidence) -> list[int]:
 
 
 @mistake(
-    "You returned the two numbers in the other order.",
-    lambda e: f"The mean surprise comes first, the perplexity second. {_two_nlls(e)}",
+    "You returned the two numbers in the wrong order.",
+    lambda e: f"The mean surprise comes first and the perplexity second. {_two_nlls(e)}",
 )
 def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     nll, perplexity = nll_and_perplexity(probabilities, texts)
@@ -95,7 +96,7 @@ def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 
 
 @mistake(
-    "The minus sign is missing: a log-probability is below 0, a surprise above.",
+    "The minus sign is missing, since log-probabilities are negative and a surprise is positive.",
     _two_nlls,
     recognized=_nll_is(-1.0),
 )
@@ -104,8 +105,8 @@ def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, 
 
 
 @mistake(
-    "You used the logarithm to the base 2, which counts bits; this course counts nats.",
-    lambda e: f"{_two_nlls(e)} The ratio is 1 / log 2 = 1.443.",
+    "You used the base-2 logarithm, which gives bits, but this course measures in nats.",
+    lambda e: f"{_two_nlls(e)} The ratio of the two is 1 / log 2 = 1.443.",
     recognized=_nll_is(1 / math.log(2)),
 )
 def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -114,9 +115,9 @@ def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, f
 
 
 @mistake(
-    "You took the mean of each text first, and then the mean of the texts.",
-    lambda e: unwrapped(f"""The texts have {", ".join(str(n - 1) for n in _lengths(e))} steps; in a
-    mean of means a step of the shortest counts
+    "You took the mean of each text first, and then the mean of these means.",
+    lambda e: unwrapped(f"""The texts have {", ".join(str(n - 1) for n in _lengths(e))} steps, so in
+    a mean of means a step of the shortest counts
     {(max(_lengths(e)) - 1) / (min(_lengths(e)) - 1):.1f} times as much as one of the longest.
     {_two_nlls(e)}"""),
     cases=("short",),
@@ -127,9 +128,9 @@ def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 
 
 @mistake(
-    "You summed the surprises and did not divide by their number.",
-    lambda e: unwrapped(f"""{sum(_lengths(e)) - 3} steps were summed. {_two_nlls(e)} A sum grows
-    with the text, so it cannot compare two texts."""),
+    "You summed the surprises but didn't divide by their number.",
+    lambda e: unwrapped(f"""You summed {sum(_lengths(e)) - 3} steps. {_two_nlls(e)} A sum grows with
+    the text, so you can't use it to compare two texts."""),
     cases=("short.nll",),
 )
 def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -138,8 +139,8 @@ def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, fl
 
 
 @mistake(
-    "You divided by the number of symbols; the first symbol of a text is nobody's guess.",
-    lambda e: unwrapped(f"""The three texts hold {sum(_lengths(e))} symbols but
+    "You divided by the number of symbols, but the first symbol of a text isn't predicted.",
+    lambda e: unwrapped(f"""The three texts have {sum(_lengths(e))} symbols but only
     {sum(_lengths(e)) - 3} steps. {_two_nlls(e)}"""),
     cases=("short.nll",),
 )
@@ -149,7 +150,7 @@ def _divides_by_tokens(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
-    "You read the table the other way round: `P[next, current]` in place of `P[current, next]`.",
+    "You read the table as `P[next, current]` instead of `P[current, next]`.",
     _two_nlls,
     COUNTING,
     cases=("short.nll",),
@@ -159,8 +160,8 @@ def _transposed_table(probabilities: Tensor, texts: list[Tensor]) -> tuple[float
 
 
 @mistake(
-    "You looked up each symbol after itself, not the next one after it.",
-    lambda e: f"Only the diagonal of the table was read. {_two_nlls(e)}",
+    "You looked up the probability of each symbol after itself, instead of the next symbol.",
+    lambda e: f"That reads only the diagonal of the table. {_two_nlls(e)}",
     COUNTING,
     cases=("short.nll",),
 )
@@ -170,9 +171,9 @@ def _unshifted_targets(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
-    "You took a softmax of the probabilities, which are probabilities already.",
-    lambda e: unwrapped(f"""`F.cross_entropy` and `log_softmax` begin with logits; of a table of
-    probabilities the logarithm is all that is missing. {_two_nlls(e)}"""),
+    "You took a softmax of numbers that are probabilities already.",
+    lambda e: unwrapped(f"""`F.cross_entropy` and `log_softmax` expect logits. A table of
+    probabilities only needs the logarithm. {_two_nlls(e)}"""),
     cases=("short.nll",),
 )
 def _softmax_of_probabilities(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -180,7 +181,7 @@ def _softmax_of_probabilities(probabilities: Tensor, texts: list[Tensor]) -> tup
 
 
 @mistake(
-    "You averaged the probabilities and took the logarithm at the end; the logarithm comes first.",
+    "You averaged the probabilities before taking the logarithm, but the logarithm comes first.",
     lambda e: f"{_two_nlls(e)} A mean of probabilities hides the steps that surprise most.",
     cases=("short.nll",),
 )
@@ -190,8 +191,8 @@ def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tupl
 
 
 @mistake(
-    "You joined the texts, and scored the step from the end of one to the start of the next.",
-    lambda e: unwrapped(f"""Three texts have {sum(_lengths(e)) - 3} steps; joined they have
+    "You joined the texts, so you also scored the steps from one text to the next.",
+    lambda e: unwrapped(f"""The three texts have {sum(_lengths(e)) - 3} steps, but joined they have
     {sum(_lengths(e)) - 1}. {_two_nlls(e)}"""),
     COUNTING,
     cases=("short.nll",),
@@ -201,10 +202,10 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
 
 
 @mistake(
-    "A text of a single symbol stops your answer.",
-    lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It says:
-    “{words(e, "long")}”. It has no step, so it adds nothing to the sum and nothing to the number
-    that the sum is divided by, and it has no mean of its own."""),
+    "Your function stops with an error when one of the texts has a single symbol.",
+    lambda e: unwrapped(f"""The other text has {len(e.inputs["long"])} symbols, and the error says:
+    “{words(e, "long")}”. A single symbol has no step, so it adds nothing to the sum and nothing to
+    the number that you divide by, and you can't take a mean of it alone."""),
     recognized=lambda e: (
         e.same("short", "possible") and e.inputs["single"].size > 0 and "long" in e.answers.errors
     ),
@@ -218,8 +219,8 @@ def _stops_at_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
-    unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
-    a floating-point number."""),
+    unwrapped("""You multiplied the probabilities first, but for a long text the product is too
+    small for a floating-point number."""),
     _underflow,
     recognized=lambda e: e.same("short.nll") and _has_log_of_zero(e),
 )
@@ -229,7 +230,7 @@ def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, 
 
 
 @mistake(
-    "Your perplexity is e to the log-likelihood; the sign is the wrong way round.",
+    "Your perplexity has the wrong sign in its exponent.",
     _two_perplexities,
 )
 def _perplexity_upside_down(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -238,7 +239,7 @@ def _perplexity_upside_down(probabilities: Tensor, texts: list[Tensor]) -> tuple
 
 
 @mistake(
-    "Your perplexity is a power of 2, and the loss is in nats: the two need the same base.",
+    "Your perplexity is a power of 2, but a loss in nats needs a power of e.",
     _two_perplexities,
 )
 def _perplexity_of_two(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -247,7 +248,7 @@ def _perplexity_of_two(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
-    "Your perplexity is e to the sum of the surprises; it is e to their mean.",
+    "Your perplexity is e to the sum of the surprises instead of e to their mean.",
     _two_perplexities,
     cases=("short",),
 )
@@ -258,9 +259,9 @@ def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[
 
 
 @mistake(
-    "You scored one text only; all of them count.",
+    "You scored only one of the texts, but all of them count.",
     lambda e: unwrapped(f"""The three texts have {", ".join(str(n - 1) for n in _lengths(e))} steps,
-    {sum(_lengths(e)) - 3} together. {_two_nlls(e)}"""),
+    which makes {sum(_lengths(e)) - 3} in total. {_two_nlls(e)}"""),
     also=(
         lambda probabilities, texts: nll_and_perplexity(probabilities, texts[1:2] or texts),
         lambda probabilities, texts: nll_and_perplexity(probabilities, texts[-1:]),
@@ -272,8 +273,8 @@ def _one_text_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, f
 
 
 @mistake(
-    "You scored the last step of each text only; every step counts.",
-    lambda e: unwrapped(f"""The three texts have {sum(_lengths(e)) - 3} steps together, not three.
+    "You scored only the last step of each text, but every step counts.",
+    lambda e: unwrapped(f"""The three texts have {sum(_lengths(e)) - 3} steps in total, not three.
     {_two_nlls(e)}"""),
     cases=("short.nll",),
 )
@@ -282,7 +283,7 @@ def _last_steps_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 
 
 @mistake(
-    "Your perplexity is the mean of many perplexities; it is e to the mean surprise.",
+    "Your perplexity is a mean of several perplexities instead of e to the mean surprise.",
     _two_perplexities,
     recognized=lambda e: (
         e.same("short.nll")
@@ -308,11 +309,10 @@ def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
 
 
 @mistake(
-    lambda e: f"Where the table holds zeros, your loss is {number(_possible_loss(e))}.",
-    lambda e: unwrapped(f"""It has {int((e.inputs["possible"] == 0).sum())} of them here, and no
-    text takes such a step; the loss is {number(float(e.right("possible.nll")))}. log 0 is −∞, and
-    0 · −∞ is not a number: take the logarithm of the probabilities of the steps that there
-    are."""),
+    lambda e: f"When the table holds zeros, your loss is {number(_possible_loss(e))}.",
+    lambda e: unwrapped(f"""The table has {int((e.inputs["possible"] == 0).sum())} zeros, but no
+    text takes such a step, so the loss should be {number(float(e.right("possible.nll")))}. log 0 is
+    −∞, and 0 · −∞ is NaN. Take the logarithm only of the steps that occur in the texts."""),
     recognized=lambda e: e.same("short.nll") and math.isnan(_possible_loss(e)),
 )
 def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -323,11 +323,12 @@ def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tup
 
 
 @mistake(
-    "You keep probabilities away from 0, so a rare step surprises too little.",
-    lambda e: unwrapped(f"""One of the {len(e.inputs["steps"])} steps has a probability of
-    {RARE:g}, which is a surprise of {-math.log(RARE):.1f} nats. With it the mean is
-    {float(e.right("possible.nll")):.4g}; yours is {_possible_loss(e):.4g}. A number that is added
-    to a probability, or limits it from below, is large beside a rare one."""),
+    "Your loss counts a very rare step as less surprising than it is.",
+    lambda e: unwrapped(f"""One of the {len(e.inputs["steps"])} steps has a probability of {RARE:g},
+    which is a surprise of {-math.log(RARE):.1f} nats. With it the mean is
+    {float(e.right("possible.nll")):.4g}, but yours is {_possible_loss(e):.4g}. If you add a small
+    number to the probabilities or use it as their lower limit, it outweighs a probability as small
+    as this."""),
     recognized=lambda e: (
         e.same("short", "long")
         and not e.same("possible.nll")
@@ -341,10 +342,10 @@ def _rare_step_softened(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
 
 
 @mistake(
-    "A text of a single symbol makes your loss NaN.",
-    lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It has no
-    step, so it adds nothing; but the mean of nothing is 0 / 0, and one NaN spoils every sum. Join
-    the steps of all texts first, and take one mean."""),
+    "Your loss is NaN when one of the texts has a single symbol.",
+    lambda e: unwrapped(f"""The other text has {len(e.inputs["long"])} symbols. A single symbol has
+    no step and should add nothing, but the mean over no steps is 0 / 0, and one NaN makes the whole
+    sum NaN. Join the steps of all texts first, and take one mean."""),
     recognized=lambda e: (
         e.same("short", "possible")
         and e.inputs["single"].size > 0
@@ -358,7 +359,7 @@ def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float
 
 
 def _of_other_texts(evidence: Evidence) -> Finding | None:
-    """Which texts are scored wrong, where the first three are not."""
+    """Which texts are scored wrong, if the first three are scored right."""
     case, lengths = next(
         (case, [len(evidence.inputs[name]) for name in names if evidence.inputs[name].size])
         for case, names in (("long", ("long", "single")), ("possible", ("step", "steps")))
@@ -369,15 +370,15 @@ def _of_other_texts(evidence: Evidence) -> Finding | None:
     yours, wanted = numbers_apart(mine, right)
     return Finding(
         "texts-of-other-lengths",
-        "Your loss is right for three short texts, and not for texts of other lengths.",
-        f"With texts of {listed(lengths)} symbols, which have {listed(steps)} steps, the mean over "
-        f"all {sum(steps)} of them is {wanted}; yours is {yours}.",
+        "Your loss is right for three short texts, but not for texts of other lengths.",
+        f"With texts of {listed(lengths)} symbols, which have {listed(steps)} steps, your loss is "
+        f"{yours}, but the mean over all {sum(steps)} steps is {wanted}.",
         GUESS,
     )
 
 
 def _known(evidence: Evidence) -> str:
-    """What else of the same texts a loss is, if it is known; empty otherwise."""
+    """What else the loss may be computed from the same texts, if known; else empty."""
     table = torch.from_numpy(evidence.inputs["table"])
     texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
     each = [-_step_logs(table, text) for text in texts]
@@ -390,7 +391,7 @@ def _known(evidence: Evidence) -> str:
         (torch.cat([one[1:] for one in each]).mean(), "the mean without the first step of a text"),
         (
             (steps.sum() + n * math.log(V)) / (len(steps) + n),
-            "the mean with the first symbols, as if each had a probability of 1 / V",
+            "the mean that includes the first symbols, each with a probability of 1 / V",
         ),
         (steps.sum() / n, "the sum divided by the number of texts"),
         (
@@ -401,23 +402,23 @@ def _known(evidence: Evidence) -> str:
         (torch.cat(each[1:]).mean(), "the mean without the first text"),
         (torch.cat(each[:-1]).mean(), "the mean without the last text"),
         (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
-        (-steps.neg().exp().mean(), "minus the mean of the probabilities; no logarithm is taken"),
+        (-steps.neg().exp().mean(), "minus the mean of the probabilities, without a logarithm"),
         (steps.mean() / math.log(10), "the mean of logarithms to the base 10"),
         (-steps.neg().exp().log1p().mean(), "minus the mean of log(1 + p)"),
         (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
         (
             torch.cat([entropies[text[:-1]] for text in texts]).mean(),
-            "the mean of what each step is expected to be, whatever follows",
+            "the mean of the expected surprise of each step, whatever symbol follows",
         ),
-        (entropies.mean(), "the mean entropy of the rows, whatever the texts are"),
+        (entropies.mean(), "the mean entropy of the rows, which ignores the texts"),
         (-table.log().mean(), "the mean over all entries of the table"),
-        (steps.median(), "the median of the steps"),
+        (steps.median(), "the median over the steps"),
         (
             torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
-            "that of pairs two steps apart",
+            "the one for pairs that are two steps apart",
         ),
-        (round(float(steps.mean()), 2), "that number, rounded"),
-        (round(float(steps.mean()), 3), "that number, rounded"),
+        (round(float(steps.mean()), 2), "rounded"),
+        (round(float(steps.mean()), 3), "rounded"),
     ):
         if math.isclose(float(value), mine, rel_tol=1e-4):
             return f" Yours is {said}."
@@ -425,19 +426,22 @@ def _known(evidence: Evidence) -> str:
 
 
 def _known_perplexity(evidence: Evidence) -> str:
-    """Of which other number your perplexity is made, if it is known; empty otherwise."""
+    """What else the perplexity may be computed from, if known; else empty."""
     table = torch.from_numpy(evidence.inputs["table"])
     texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
     means = [float(-_step_logs(table, text).mean()) for text in texts]
     nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
     for value, said in (
-        (math.exp(means[-1]), "that of the last text alone"),
-        (math.exp(means[0]), "that of the first text alone"),
+        (math.exp(means[-1]), "the one of the last text alone"),
+        (math.exp(means[0]), "the one of the first text alone"),
         (math.exp(sum(means) / len(means)), "e to the mean of the texts' means"),
-        (math.exp(nll / math.log(2)), "e to the mean in bits; 2 goes with bits, e with nats"),
+        (
+            math.exp(nll / math.log(2)),
+            "e to the mean in bits, but e goes with nats and 2 with bits",
+        ),
         (10**nll, "10 to the mean in nats"),
         (float(len(table)) ** nll, "V to the mean"),
-        (nll, "the mean surprise once more"),
+        (nll, "the mean surprise itself"),
         (nll**2, "the square of the mean surprise"),
     ):
         if math.isclose(value, mine, rel_tol=1e-4):
@@ -452,7 +456,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if evidence.same("short.nll"):
         return Finding(
             "another-perplexity",
-            "The perplexity does not fit the mean surprise.",
+            "Your perplexity doesn't match the mean surprise.",
             f"{_two_perplexities(evidence)}{_known_perplexity(evidence)}",
             GUESS,
         )
@@ -461,10 +465,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     p = float(evidence.inputs["table"][i, j])
     return Finding(
         "another-mean",
-        "Your loss is not the mean surprise of the steps.",
-        f"The first text goes from symbol {i} to symbol {j}; the table gives that {p:.3g}, "
-        f"which is a surprise of −log {p:.3g} = {-math.log(p):.3g}. The mean over all "
-        f"{sum(_lengths(evidence)) - 3} steps of the three texts counts.{_known(evidence)} "
+        "Your loss isn't the mean surprise of the steps.",
+        f"The first text goes from symbol {i} to symbol {j}. The table gives this step {p:.3g}, "
+        f"which is a surprise of −log {p:.3g} = {-math.log(p):.3g}. The loss is the mean over all "
+        f"{sum(_lengths(evidence)) - 3} steps of the three texts.{_known(evidence)} "
         f"{_two_nlls(evidence)}",
         GUESS,
     )

@@ -12,7 +12,7 @@ from course_judges import families
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
 from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -36,7 +36,9 @@ def _counts_of(tokens: Tensor, V: int) -> Tensor:
 
 
 def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evidence], bool]:
-    """Compares the rows of symbols that were seen; 0 / 0 in the others can end in several ways."""
+    """Compares only the rows of symbols that are followed by something, because answers handle
+    the 0 / 0 of the others in different ways.
+    """
 
     def recognized(evidence: Evidence) -> bool:
         counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), evidence.number("V"))
@@ -56,8 +58,8 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
 def _row_sum(evidence: Evidence, case: str = "counted") -> str:
     sums = evidence.yours(case).sum(axis=1)
     row = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
-    return unwrapped(f"""Row {row} of your table sums to {sums[row]:.3g}; the probabilities of what
-    may follow a symbol sum to 1.""")
+    return unwrapped(f"""Row {row} of your table sums to {sums[row]:.3g}, but the probabilities of
+    all symbols that may follow must sum to 1.""")
 
 
 def _busiest(evidence: Evidence) -> tuple[int, int, int]:
@@ -67,11 +69,18 @@ def _busiest(evidence: Evidence) -> tuple[int, int, int]:
     return i, j, int(counts[i, j])
 
 
-def _entry_at_busiest(evidence: Evidence) -> str:
-    i, j, _ = _busiest(evidence)
-    mine, right = evidence.yours("counted")[i, j], evidence.right("counted")[i, j]
-    return unwrapped(f"""For symbol {j} after symbol {i} you have {mine:.3f}; counted in the rows it
-    is {right:.3f}.""")
+def _farthest_off(mine: Array, right: Array) -> tuple[int, int]:
+    """The place of the largest finite difference between two tables."""
+    off = np.abs(mine - right)
+    i, j = np.unravel_index(int(np.where(np.isfinite(off), off, -1).argmax()), off.shape)
+    return int(i), int(j)
+
+
+def _farthest_entry(evidence: Evidence) -> str:
+    mine, right = evidence.yours("counted"), evidence.right("counted")
+    i, j = _farthest_off(mine, right)
+    return unwrapped(f"""For symbol {j} after symbol {i} you have {number(mine[i, j])} instead of
+    {number(right[i, j])}.""")
 
 
 def _k_effect(evidence: Evidence) -> str:
@@ -79,7 +88,7 @@ def _k_effect(evidence: Evidence) -> str:
     sums = evidence.yours("smoothed").sum(axis=1)
     row = int(np.argmax(np.where(np.isfinite(sums), np.abs(sums - 1), 0.0)))
     return unwrapped(f"""With k = {k:g} and V = {V}, row {row} of your table sums to
-    {sums[row]:.3g}. The numerators of a row gain V · k = {V * k:g} together, so its denominator
+    {sums[row]:.3g}. Together the numerators of a row gain V · k = {V * k:g}, so its denominator
     must gain as much.""")
 
 
@@ -91,24 +100,28 @@ def _unseen_row_right(evidence: Evidence) -> bool:
 
 def _unseen_row(evidence: Evidence) -> str:
     if _unseen_row_right(evidence):
-        return f"The row of a symbol that nothing follows is uniform. {_row_at_k(evidence)}"
+        return f"Your row for a symbol that nothing follows is right. {_row_at_k(evidence)}"
     unseen = int(evidence.inputs["sparse"][0, -1])
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
     k = float(evidence.inputs["k"])
     return unwrapped(f"""In the texts with k = {k:g} nothing ever follows symbol {unseen}. Your row
-    for it holds {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}.""")
+    for it holds {number(values[0])}, but every entry should be k / (V · k) = 1 / {V}.""")
 
 
 def _row_at_k(evidence: Evidence) -> str:
-    """A pair that occurs, in the smoothed table: its counts, its share and yours."""
-    V, k = evidence.number("V"), float(evidence.inputs["k"])
-    counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), V).numpy()
-    i, j = (int(n) for n in np.unravel_index(int(counts.argmax()), counts.shape))
-    return unwrapped(f"""With k = {k:g}, symbol {j} after symbol {i}, which comes
-    {int(counts[i, j])} times of {int(counts[i].sum())}, has ({int(counts[i, j])} + {k:g}) /
-    ({int(counts[i].sum())} + {V} · {k:g}) = {evidence.right("smoothed")[i, j]:.3g}; yours is
-    {evidence.yours("smoothed")[i, j]:.3g}.""")
+    return _share_worked_out(evidence, "smoothed", "sparse", float(evidence.inputs["k"]))
+
+
+def _share_worked_out(evidence: Evidence, case: str, tokens: str, k: float) -> str:
+    """From the counts to the entry that is farthest off in a table, beside yours."""
+    mine, right, V = evidence.yours(case), evidence.right(case), evidence.number("V")
+    i, j = _farthest_off(mine, right)
+    counts = _counts_of(torch.from_numpy(evidence.inputs[tokens]), V).numpy()
+    pair, all_of_them = int(counts[i, j]), int(counts[i].sum())
+    share = f"({pair} + {k:g}) / ({all_of_them} + {V} · {k:g})" if k else f"{pair} / {all_of_them}"
+    return unwrapped(f"""Symbol {j} follows symbol {i} in {pair} of {all_of_them} cases. With k =
+    {k:g} that makes {share} = {number(right[i, j])}, but you have {number(mine[i, j])}.""")
 
 
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
@@ -121,21 +134,30 @@ def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
         if not np.allclose(evidence.yours(case).sum(axis=1), 1, atol=1e-4):
             added = ""
             if case == "smoothed" and evidence.same("counted"):
-                added = unwrapped(f""" With k = 0 your rows sum to 1, here k is
-                {float(evidence.inputs["k"]):g}. It is added to every count, so divide by what the
-                row sums to afterwards: V · k more than its counts.""")
+                added = unwrapped(f""" With k = 0 your rows do sum to 1, but here k is
+                {float(evidence.inputs["k"]):g}. It is added to every count, so divide by the sum of
+                the row after that, which is V · k more than its counts.""")
             return Finding(
                 "rows-do-not-sum-to-one",
-                "Your rows are no probability distributions.",
+                "Your rows aren't probability distributions.",
                 _row_sum(evidence, case) + added,
                 section,
             )
     return None
 
 
+# Said of mistakes that only show with k > 0.
+_UNNOTICED = "With k = 0 you wouldn't notice."
+
+
+def _pairs_there_are(evidence: Evidence) -> str:
+    B, T = evidence.number("B"), evidence.number("T")
+    return f"{B} texts of {T} symbols have {B} · {T - 1} = {B * (T - 1)} pairs"
+
+
 @mistake(
-    "Your table is turned: rows stand for the next symbol and columns for the current one.",
-    _entry_at_busiest,
+    "Your table is transposed, with the next symbols in its rows instead of its columns.",
+    _farthest_entry,
     COUNTING,
 )
 def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -143,8 +165,8 @@ def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @families.divides_columns(
-    lambda e: unwrapped(f"""Your columns sum to 1: that is how often each symbol stood
-    before a given one. {_row_sum(e)}""")
+    lambda e: unwrapped(f"""Your columns sum to 1, so they say how often each symbol comes before a
+    given one. {_row_sum(e)}""")
 )
 def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
@@ -152,8 +174,8 @@ def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @families.keepdim_forgotten(
-    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), and broadcasting lays it
-    along a row. {_row_sum(e)}""")
+    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), and broadcasting takes
+    that for a row. {_row_sum(e)}""")
 )
 def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
@@ -161,11 +183,8 @@ def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You counted pairs across the end of a row: the last symbol of one text with the
-    first of the next."""),
-    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
-    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one long row of them has
-    {e.number("B") * e.number("T") - 1}."""),
+    "You also counted the pairs of the last symbol of one text and the first of the next.",
+    lambda e: f"{_pairs_there_are(e)}, but one long row has {e.number('B') * e.number('T') - 1}.",
     COUNTING,
 )
 def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -174,7 +193,7 @@ def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 def _without_a_pair(first: int, last: int | None) -> Callable[[Tensor, int, float], Tensor]:
-    """Answers that read some positions of the rows only; rows without a count are 0 or NaN."""
+    """Answers that read only some positions of the rows."""
 
     def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
         return bigram_probabilities(tokens[:, first:last], vocab_size, k)
@@ -188,18 +207,18 @@ def _zeros_for_nothing(answer: Callable[[Tensor, int, float], Tensor]) -> Callab
 
 def _pairs_in_a_row(evidence: Evidence) -> str:
     T = evidence.number("T")
-    return f"A row of T = {T} symbols holds T − 1 = {T - 1} pairs; you counted {T - 2} of them."
+    return f"A row of T = {T} symbols holds T − 1 = {T - 1} pairs, but you counted {T - 2} of them."
 
 
 _last_pair_left_out = mistake(
-    "The last pair of each row is missing from your counts.",
+    "You didn't count the last pair of each row.",
     _pairs_in_a_row,
     COUNTING,
     also=(_zeros_for_nothing(_without_a_pair(0, -1)),),
 )(_without_a_pair(0, -1))
 
 _first_pair_left_out = mistake(
-    "The first pair of each row is missing from your counts.",
+    "You didn't count the first pair of each row.",
     _pairs_in_a_row,
     COUNTING,
     also=(_zeros_for_nothing(_without_a_pair(1, None)),),
@@ -212,8 +231,9 @@ def _down_the_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 _pairs_down_the_columns = mistake(
     "You paired each symbol with the one below it, which belongs to the next text.",
-    lambda e: unwrapped(f"""`tokens[:-1]` and `tokens[1:]` leave out a row, which is a whole text;
-    `tokens[:, :-1]` and `tokens[:, 1:]` leave out a position of each. {_entry_at_busiest(e)}"""),
+    lambda e: unwrapped(f"""`tokens[:-1]` and `tokens[1:]` leave out a row, which is a whole text,
+    while `tokens[:, :-1]` and `tokens[:, 1:]` leave out one position of each text.
+    {_farthest_entry(e)}"""),
     COUNTING,
     also=(_zeros_for_nothing(_down_the_columns),),
 )(_down_the_columns)
@@ -225,10 +245,9 @@ def _from_rows(which: slice) -> Callable[[Tensor, int, float], Tensor]:
 
 
 _one_text_only = mistake(
-    "Your counts come from one text only; all rows of `tokens` count.",
-    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
-    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one of them has
-    {e.number("T") - 1}. {_entry_at_busiest(e)}"""),
+    "You counted pairs in only one of the texts, but all rows of `tokens` count.",
+    lambda e: unwrapped(f"""{_pairs_there_are(e)}, but one text has only {e.number("T") - 1}.
+    {_farthest_entry(e)}"""),
     COUNTING,
     also=(
         _from_rows(slice(-1, None)),
@@ -238,16 +257,15 @@ _one_text_only = mistake(
 )(_from_rows(slice(1)))
 
 _last_text_left_out = mistake(
-    "The last text is missing from your counts.",
-    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
-    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs. {_entry_at_busiest(e)}"""),
+    "You didn't count the pairs of the last text.",
+    lambda e: f"{_pairs_there_are(e)}. {_farthest_entry(e)}",
     COUNTING,
     also=(_zeros_for_nothing(_from_rows(slice(-1))),),
 )(_from_rows(slice(-1)))
 
 _both_directions = mistake(
-    "You counted each pair in both directions; only what comes later follows.",
-    _entry_at_busiest,
+    "You counted each pair in both directions, but only the later symbol follows the other.",
+    _farthest_entry,
     COUNTING,
 )(
     lambda tokens, vocab_size, k: _shares(
@@ -256,28 +274,24 @@ _both_directions = mistake(
 )
 
 
-def _mean_of_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    tables = [bigram_probabilities(text[None], vocab_size, k) for text in tokens]
-    return torch.stack(tables).mean(dim=0)
-
-
-def _mean_of_full_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    tables = [bigram_probabilities(text[None], vocab_size, k).nan_to_num() for text in tokens]
-    return torch.stack(tables).mean(dim=0)
+def _tables(tokens: Tensor, V: int, k: float) -> Tensor:
+    """(B, V, V) a table for each text."""
+    return torch.stack([bigram_probabilities(text[None], V, k) for text in tokens])
 
 
 _mean_over_texts = mistake(
-    "You made a table of each text and took their mean; the counts of all texts belong together.",
-    lambda e: unwrapped(f"""A text in which a symbol comes once counts for its row as much as one in
-    which it comes often, and a text without it has 0 / 0 there. {_entry_at_busiest(e)}"""),
+    "You took the mean of one table for each text instead of counting in all texts together.",
+    lambda e: unwrapped(f"""That way, a text in which a symbol occurs once counts as much for its
+    row as a text in which it occurs often, and a text without it has 0 / 0 there.
+    {_farthest_entry(e)}"""),
     COUNTING,
     cases=("counted", "smoothed"),
-    also=(_mean_of_full_tables,),
-)(_mean_of_tables)
+    also=(lambda tokens, V, k: _tables(tokens, V, k).nan_to_num().mean(dim=0),),
+)(lambda tokens, V, k: _tables(tokens, V, k).mean(dim=0))
 
 _pairs_two_apart = mistake(
-    "You counted pairs that are two steps apart; what follows is one step away.",
-    _entry_at_busiest,
+    "You counted pairs that are two steps apart instead of one.",
+    _farthest_entry,
     COUNTING,
     also=(
         _zeros_for_nothing(
@@ -288,25 +302,25 @@ _pairs_two_apart = mistake(
 
 _logarithms_returned = mistake(
     "You return the logarithms of the probabilities.",
-    lambda e: unwrapped(f"""Every number of yours is 0 or less, and a pair that never comes has −∞.
-    {_entry_at_busiest(e)}"""),
+    lambda e: unwrapped(f"""All your numbers are 0 or less, and a pair that never occurs has −∞.
+    {_farthest_entry(e)}"""),
 )(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k).log())
 
 _another_k = mistake(
     "You added 1 to every count, whatever `k` says.",
-    lambda e: f"With k = 0 nothing is added. {_entry_at_busiest(e)}",
+    lambda e: f"With k = 0, nothing should be added. {_farthest_entry(e)}",
     UNSEEN,
 )(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, 1.0))  # noqa: ARG005
 
 _softmax_of_counts = mistake(
-    "You took the softmax of the counts; a share is a count divided by the sum of its row.",
-    lambda e: unwrapped(f"""e to the power of a count makes frequent pairs far too likely, and a
-    pair that never comes gets e⁰ = 1. {_entry_at_busiest(e)}"""),
+    "You took the softmax of the counts instead of dividing each count by the sum of its row.",
+    lambda e: unwrapped(f"""Raising e to the power of a count makes frequent pairs far too likely,
+    and a pair that never occurs still gets e⁰ = 1. {_farthest_entry(e)}"""),
 )(lambda tokens, vocab_size, k: (_counts_of(tokens, vocab_size) + k).softmax(dim=1))
 
 
 def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
-    """Answers in which the current symbol makes no difference."""
+    """Answers that ignore the current symbol."""
 
     def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
         counts = torch.bincount(tokens[:, read].flatten(), minlength=vocab_size) + k
@@ -316,8 +330,8 @@ def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
 
 
 _current_ignored = mistake(
-    "Your table says how often each symbol comes, whatever stands before it.",
-    lambda e: f"All its rows are the same. {_entry_at_busiest(e)}",
+    "Your table says how often each symbol occurs, whatever symbol comes before it.",
+    lambda e: f"All its rows are the same. {_farthest_entry(e)}",
     SHARES,
     cases=("counted",),
     also=(_same_in_all_rows(slice(1, None)), _same_in_all_rows(slice(-1))),
@@ -325,7 +339,7 @@ _current_ignored = mistake(
 
 
 @mistake(
-    "You paired every symbol with itself, not with the one after it.",
+    "You paired every symbol with itself instead of the one after it.",
     lambda e: unwrapped(f"""Without smoothing your table has
     {np.diag(e.yours("counted")).mean():.2g} on the diagonal and 0 elsewhere."""),
     COUNTING,
@@ -335,9 +349,10 @@ def _unshifted_targets(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "Pairs that occur more than once were counted once.",
-    lambda e: unwrapped(f"""`counts[i, j] += 1` with index tensors adds 1 to each distinct place,
-    however often it is named. {"The pair ({}, {}) occurs {} times here.".format(*_busiest(e))}"""),
+    "You counted each pair only once, however often it occurs.",
+    lambda e: unwrapped(f"""{"The pair ({}, {}) occurs {} times here.".format(*_busiest(e))} If you
+    use `counts[i, j] += 1` with index tensors, it adds 1 to each distinct place, however often the
+    place is indexed."""),
     COUNTING,
 )
 def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -347,24 +362,24 @@ def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You divided by the sum of the whole table: that is the probability of the pair, not
-    of the next symbol."""),
-    lambda e: f"Your whole table sums to {e.yours('counted').sum():.3g}. {_row_sum(e)}",
+    "You divided by the sum of the whole table instead of the sum of each row.",
+    lambda e: unwrapped(f"""Your whole table sums to {e.yours("counted").sum():.3g}, so its entries
+    are probabilities of pairs, not of the next symbol. {_row_sum(e)}"""),
 )
 def _joint_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
     return counts / counts.sum()
 
 
-@mistake("You returned the counts themselves; no row was divided by its sum.", _row_sum)
+@mistake("You returned the counts without dividing each row by its sum.", _row_sum)
 def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _counts_of(tokens, vocab_size) + k
 
 
 @mistake(
-    "You divided by how often each symbol occurs, at the end of a row as well.",
-    lambda e: unwrapped(f"""{_row_sum(e)} What stands at the end of a row is followed by nothing:
-    divide by how often a symbol is followed, which is the sum of its row of counts."""),
+    "You divided by how often each symbol occurs, even at the end of a row.",
+    lambda e: unwrapped(f"""{_row_sum(e)} Nothing follows the last symbol of a row, so divide by how
+    often a symbol is followed by another, which is the sum of its row of counts."""),
     also=(
         lambda tokens, vocab_size, k: (
             (_counts_of(tokens, vocab_size) + k)
@@ -378,16 +393,14 @@ def _divides_by_occurrences(tokens: Tensor, vocab_size: int, k: float) -> Tensor
     return (_counts_of(tokens, vocab_size) + k) / (occurrences + vocab_size * k)
 
 
-@mistake(
-    "Your denominator grew by `k` once; `k` was added to V counts in the row.", _k_effect, UNSEEN
-)
+@mistake("You added `k` to the denominator once, but to V counts in the row.", _k_effect, UNSEEN)
 def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size)
     return (counts + k) / (counts.sum(dim=1, keepdim=True) + k)
 
 
 @mistake(
-    "You added `k` to every count and divided by the sums from before.",
+    "You added `k` to every count, but divided by the sums without it.",
     _k_effect,
     UNSEEN,
     recognized=_seen_rows_are(lambda n, k: (n + k) / n.sum(1, keepdims=True)),
@@ -399,9 +412,9 @@ def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 @mistake(
     lambda e: (
-        "Where a symbol is followed by anything, `k` is not added to the counts."
+        "You didn't add `k` to the counts of symbols that are followed by something."
         if _unseen_row_right(e)
-        else "`k` is not used."
+        else "You don't use `k`."
     ),
     _unseen_row,
     UNSEEN,
@@ -412,8 +425,8 @@ def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa:
 
 
 @mistake(
-    "You put `k` only where nothing was counted; it is added to every count.",
-    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    "You replaced zeros by `k` instead of adding `k` to every count.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
     UNSEEN,
     cases=("counted", "smoothed", "little"),
 )
@@ -423,8 +436,8 @@ def _k_for_zeros_only(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "You added `k` only where something was counted; it is added to every count.",
-    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    "You added `k` only to counts above 0, but it belongs to every count.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
     UNSEEN,
     recognized=_seen_rows_are(
         lambda n, k: (n + k * (n > 0)) / (n + k * (n > 0)).sum(1, keepdims=True)
@@ -436,8 +449,8 @@ def _k_where_counted(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "You took `k` for the least that a count can be; it is added to every count.",
-    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    "You used `k` as a lower limit for the counts instead of adding it to every count.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
     UNSEEN,
 )
 def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -445,17 +458,17 @@ def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 _k_shared_out = mistake(
-    "You added k / V to every count, so that a row gains `k` together; each count gains `k`.",
-    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    "You added k / V to every count, but each count should grow by `k` itself.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
     UNSEEN,
 )(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k / vocab_size))
 
 
 @mistake(
     "You cut `k` to a whole number.",
-    lambda e: unwrapped(f"""With k = {float(e.inputs["k"]):g} your shares are those of
-    k = {int(e.inputs["k"])}, and with k = {float(e.inputs["small_k"]):g} nothing is added. A count
-    may get any part of 1: the counts have to be floats before `k` is added."""),
+    lambda e: unwrapped(f"""With k = {float(e.inputs["k"]):g} your shares are those of k =
+    {int(e.inputs["k"])}, and with k = {float(e.inputs["small_k"]):g} nothing is added. Because `k`
+    may be a fraction, the counts have to be floats before you add it."""),
     UNSEEN,
     recognized=_seen_rows_are(lambda n, k: (n + int(k)) / (n + int(k)).sum(1, keepdims=True)),
 )
@@ -465,12 +478,12 @@ def _whole_part_of_k(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "Where the counts of a row sum to less than 1 together with `k`, you divide by another number.",
-    lambda e: unwrapped(f"""With k = {float(e.inputs["small_k"]):g} and V = {e.number("V")}, a
-    symbol that nothing follows has a row of V · k = {e.number("V") * float(e.inputs["small_k"]):g}.
-    Divided by that, its entries are 1 / {e.number("V")}; yours sum to
-    {e.yours("little")[int(e.inputs["sparse"][0, -1])].sum():.3g}. A limit like `clamp(min=1)` is
-    for counts without `k`."""),
+    "When a row with `k` sums to less than 1, you don't divide it by its sum.",
+    lambda e: unwrapped(f"""With k = {float(e.inputs["small_k"]):g} and V = {e.number("V")}, the row
+    of a symbol that nothing follows sums to V · k = {e.number("V") * float(e.inputs["small_k"]):g}.
+    Divided by that, each entry is 1 / {e.number("V")}, but yours sum to
+    {e.yours("little")[int(e.inputs["sparse"][0, -1])].sum():.3g}. A limit like `clamp(min=1)` only
+    makes sense for counts without `k`."""),
     UNSEEN,
 )
 def _sums_of_at_least_one(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -485,8 +498,8 @@ def _clamped_shares(tokens: Tensor, V: int) -> Tensor:
 
 
 @mistake(
-    "You added `k` to the probabilities, after the division; it belongs to the counts.",
-    lambda e: f"{_row_at_k(e)} With k = 0 nothing of this shows.",
+    "You added `k` to the probabilities after the division instead of to the counts.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
     UNSEEN,
     also=(
         lambda tokens, vocab_size, k: _shares(_clamped_shares(tokens, vocab_size) + k),
@@ -499,10 +512,10 @@ def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "The size of your table comes from the tokens; it should be `vocab_size`.",
-    lambda e: unwrapped(f"""The largest token of the text is {e.inputs["complete"].max()}, the
-    vocabulary has {e.number("larger")} symbols, and your table has shape
-    {e.yours("larger").shape}. A symbol that does not occur has a row and a column, too."""),
+    "You took the size of your table from the tokens instead of `vocab_size`.",
+    lambda e: unwrapped(f"""The largest token of the text is {e.inputs["complete"].max()}, but the
+    vocabulary has {e.number("larger")} symbols and your table has shape {e.yours("larger").shape}.
+    Symbols that don't occur have a row and a column too."""),
     COUNTING,
     cases=("counted", "larger"),
     also=(
@@ -528,19 +541,11 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if mine.shape != right.shape:
         return None
     if evidence.number("B") > 1 and compared(mine, right):
-        return None  # which says more
-    V = evidence.number("V")
-    counts = _counts_of(torch.from_numpy(evidence.inputs[tokens]), V).numpy()
-    i, j = (int(n) for n in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
-    pair, all_of_them = int(counts[i, j]), int(counts[i].sum())
-    share = f"{pair} / {all_of_them}"
-    if k:
-        share = f"({pair} + {k:g}) / ({all_of_them} + {V} · {k:g})"
+        return None  # that finding says more
     return Finding(
         "another-share",
-        "Your probabilities are not the shares of what follows.",
-        f"Symbol {i} is followed {all_of_them} times, by symbol {j} {pair} times: with k = {k:g} "
-        f"that is {share} = {right[i, j]:.3g}. Yours is {mine[i, j]:.3g}.",
+        "Your probabilities aren't the shares of the symbols that follow.",
+        _share_worked_out(evidence, case, tokens, k),
         SHARES if not k else UNSEEN,
     )
 

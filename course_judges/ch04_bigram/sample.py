@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import IMPLAUSIBLE, follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -29,8 +28,8 @@ def sample(logits: Tensor, temperature: float, generator: torch.Generator) -> Te
 
 
 def _rows_follow(evidence: Evidence, probabilities: Array) -> bool:
-    """True if both kinds of rows can have come from their distributions (2, V)."""
-    drawn = evidence.yours("many").reshape(DRAWS, 2)  # kinds take turns
+    """True if both kinds of rows may have been drawn from their distributions (2, V)."""
+    drawn = evidence.yours("many").reshape(DRAWS, 2)  # the two kinds alternate
     return all(follows(drawn[:, kind], probabilities[kind]) for kind in range(2))
 
 
@@ -75,7 +74,7 @@ def _obeys_generator(evidence: Evidence) -> bool:
 
 
 def _draws_symbols(evidence: Evidence, name: str) -> bool:
-    """True if several symbols came up; 60 rows with equal chances are not all alike."""
+    """True if several symbols came up, as they do in 60 rows with equal chances."""
     drawn = evidence.yours(f"seeded.{name}")
     known = drawn.dtype.kind in "iu" and drawn.min() >= 0 and drawn.max() < evidence.number("V")
     return bool(known) and len(np.unique(drawn)) > 1
@@ -96,7 +95,7 @@ def _shows_one_draw_for_all(evidence: Evidence) -> bool:
 
 
 def _is_softmax_twice(evidence: Evidence) -> bool:
-    """Two softmaxes come near to equal chances: they must explain the draws better than those."""
+    """True if two softmaxes explain the draws, and better than equal chances, which are close."""
     wanted = _wanted(evidence)
     drawn, V = evidence.yours("many").reshape(DRAWS, 2), evidence.number("V")
     if _drawn_right(evidence) or not _rows_follow(evidence, softmax(wanted)):
@@ -110,19 +109,20 @@ def _share_effect(evidence: Evidence) -> str:
     wanted = _wanted(evidence)
     drawn = evidence.yours("many").reshape(DRAWS, 2)
     kind = 0 if not follows(drawn[:, 0], wanted[0]) else 1
-    return unwrapped(f"""At temperature {float(evidence.inputs["temperature"]):g}:
-    {worst_share(drawn[:, kind], wanted[kind])}""")
+    share = worst_share(drawn[:, kind], wanted[kind])
+    return unwrapped(f"""At temperature {float(evidence.inputs["temperature"]):g},
+    {share[0].lower()}{share[1:]}""")
 
 
 def _wrong_way(evidence: Evidence) -> str:
     if float(evidence.inputs["temperature"]) < 1:
-        way = "A temperature below 1 should make the choice safer, and made yours bolder."
+        way = "A temperature below 1 should make the choice safer, but yours became bolder."
     else:
-        way = "A temperature above 1 should make the choice bolder, and made yours safer."
+        way = "A temperature above 1 should make the choice bolder, but yours became safer."
     return f"{way} {_share_effect(evidence)}"
 
 
-# What an error says of infinite and undefined probabilities, of torch, NumPy and Python.
+# What torch, NumPy and Python say of infinite and undefined probabilities.
 _NO_NUMBER = ("inf", "nan", "division by zero", "sum of prob", "multinomial")
 
 
@@ -132,8 +132,8 @@ def _refused_what_is_no_number(evidence: Evidence) -> bool:
 
 
 def _no_symbol_when_cold(evidence: Evidence) -> bool:
-    """True of what dividing by 0 leaves where it raises no error: the first or the last symbol in
-    every row, whatever its logits, or none of the vocabulary.
+    """True of what a division by 0 gives when it raises no error: the first or the last symbol in
+    every row, or a number that is no symbol.
     """
     mine = evidence.yours("cold")
     return (evidence.comparable("cold") and mine.dtype.kind in "iu") and (
@@ -148,18 +148,18 @@ def _cold_row(evidence: Evidence) -> str:
     logits, best = evidence.inputs["cold"][b], int(right[b])
     known = mine[b] in range(len(logits))
     held, largest = numbers_apart(logits[int(mine[b])] if known else -np.inf, logits[best])
-    whose = f", whose logit is {held}" if known else ""
-    said = unwrapped(f"""In row {b} you take symbol {mine[b]:.4g}{whose};
-    symbol {best} has the largest, {largest}.""")
+    whose = f" with logit {held}" if known else ""
+    said = unwrapped(f"""In row {b} you take symbol {mine[b]:.4g}{whose}, but symbol {best} has the
+    largest logit, {largest}.""")
     if known and logits[best] - logits[int(mine[b])] < 1e-3:
         said += (
-            " If you draw at a temperature near 0, the two are about equally likely; at 0 the"
-            " largest logit is taken by whatever distance."
+            " If you draw at a temperature near 0, the two are almost equally likely, but at 0 the"
+            " largest logit wins, however small its lead."
         )
     elif known:
         said += (
-            " If the logits are divided by 0 there, too, they are infinite or NaN, and the first of"
-            " those is taken for the largest."
+            " If you divide the logits by 0 there too, they become infinite or NaN, and the first"
+            " such number counts as the largest."
         )
     return said
 
@@ -170,10 +170,10 @@ def _hidden_is_drawn_when_hot(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "hidden-symbol-drawn",
-        "A symbol whose logit is −∞ is drawn.",
+        "You draw a symbol whose logit is −∞.",
         f"At temperature 50, symbol {int(evidence.inputs['hidden'][0])} came up {drawn} times in "
-        f"{DRAWS} draws. −∞ divided by a temperature is −∞ still; whatever number stands in its "
-        "place becomes as likely as the others when it is hot enough.",
+        f"{DRAWS} draws. −∞ divided by any temperature is still −∞, but if you replace it by a "
+        "finite number, the symbol becomes likely when the temperature is high enough.",
         WRITING,
     )
 
@@ -185,43 +185,43 @@ def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
     b = int(np.flatnonzero(mine != right)[0])
     return Finding(
         "hidden-symbol-drawn",
-        "A symbol whose logit is −∞ is drawn.",
+        "You draw a symbol whose logit is −∞.",
         f"In a row in which only symbol {int(right[b])} has a finite logit, you drew "
-        f"{mine[b]:.4g}: e to −∞ is 0.",
+        f"{mine[b]:.4g}, but e to the power of −∞ is 0, so all others are impossible.",
         WRITING,
     )
 
 
 def _never_drawn(evidence: Evidence) -> str:
-    """Which symbols never come up in rows in which they should; empty if all do."""
+    """Which symbols never come up although they should; empty if all do."""
     drawn, wanted = evidence.yours("many").reshape(DRAWS, 2), _wanted(evidence)
     for kind in range(2):
         never = ~np.isin(np.arange(evidence.number("V")), drawn[:, kind])
-        # Of the expected draws of a rare symbol, none may come up by chance.
+        # A rare symbol may fail to come up by chance.
         never &= wanted[kind] * DRAWS > IMPLAUSIBLE
         if never.any():
-            of = f"Rows with the logits {row(evidence.inputs['logits'][kind])} never draw"
+            of = f"In rows with the logits {row(evidence.inputs['logits'][kind])} you never draw"
             what = "symbols" if never.sum() > 1 else "symbol"
             return f" {of} {what} {listed(np.flatnonzero(never))}."
     return ""
 
 
 def _shares_are_off(evidence: Evidence) -> Finding | None:
-    if wrong_shape(evidence, "many") or _drawn_right(evidence):
+    if not evidence.comparable("many") or _drawn_right(evidence):
         return None
     drawn = evidence.yours("many")
     V = evidence.number("V")
     if drawn.dtype.kind not in "iu" or drawn.min() < 0 or drawn.max() >= V:
         return Finding(
             "no-such-symbol",
-            "Your answer draws something that is no symbol.",
-            f"Symbols are whole numbers from 0 to {V - 1}; yours lie between {drawn.min():.4g} and"
-            f" {drawn.max():.4g}.",
+            "You draw numbers that aren't symbols.",
+            f"Symbols are whole numbers from 0 to {V - 1}, but yours are between {drawn.min():.4g}"
+            f" and {drawn.max():.4g}.",
             WRITING,
         )
     return Finding(
         "wrong-frequencies",
-        "The symbols do not come up as often as their probabilities say.",
+        "Your symbols don't come up as often as their probabilities say.",
         f"{_share_effect(evidence)}{_never_drawn(evidence)}",
         WRITING,
     )
@@ -233,10 +233,10 @@ def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Ge
 
 
 @mistake(
-    "All rows with the same logits get the same symbol.",
-    lambda e: unwrapped(f"""All {DRAWS} of them drew symbol {int(e.yours("many")[0])}. If one random
-    number decides for the whole batch, or the generator is seeded anew for every row: each row
-    needs a draw of its own."""),
+    "You give all rows with the same logits the same symbol.",
+    lambda e: unwrapped(f"""All {DRAWS} of them drew symbol {int(e.yours("many")[0])}. If you use
+    one random number for the whole batch or seed the generator again for each row, every row gets
+    the same draw, but each needs its own."""),
     recognized=_shows_one_draw_for_all,
 )
 def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -248,7 +248,7 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
 
 
 @mistake(
-    "Your symbols all come up equally often, whatever their logits are.",
+    "Your symbols all come up equally often, whatever their logits.",
     _share_effect,
     recognized=_follows_instead(lambda logits, _: np.full(logits.shape, 1 / logits.shape[1])),
 )
@@ -259,7 +259,7 @@ def _logits_ignored(logits: Tensor, temperature: float, generator: torch.Generat
 
 
 @mistake(
-    "Your draws follow softmax(−logits / temperature): the least likely symbol comes most often.",
+    "You drew from softmax(−logits / temperature), so the least likely symbol comes up most often.",
     _share_effect,
     recognized=_follows_instead(lambda logits, t: softmax(-logits / t)),
 )
@@ -268,7 +268,7 @@ def _sign_turned(logits: Tensor, temperature: float, generator: torch.Generator)
 
 
 @mistake(
-    "Your draws follow softmax(logits · temperature); the logits are divided by it.",
+    "You multiplied the logits by the temperature instead of dividing them by it.",
     _wrong_way,
     recognized=_follows_instead(lambda logits, t: softmax(logits * t)),
 )
@@ -279,9 +279,9 @@ def _temperature_multiplied(
 
 
 @mistake(
-    "The draws follow the logits as if the temperature were 1.",
-    lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature:
-    every one shrinks by the same factor, and their ratios stay."""),
+    "Your draws follow the logits as if the temperature were 1.",
+    lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature,
+    they all changed by the same factor, so their ratios stayed the same."""),
     recognized=_follows_instead(lambda logits, _: softmax(logits)),
 )
 def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -289,7 +289,7 @@ def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Ge
 
 
 @mistake(
-    "Every row is drawn from the logits of row 0.",
+    "You draw every row from the logits of row 0.",
     _share_effect,
     recognized=_follows_instead(lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)),
 )
@@ -298,7 +298,7 @@ def _reads_first_logits(logits: Tensor, temperature: float, generator: torch.Gen
 
 
 @mistake(
-    "Your softmax runs over the rows of the batch; it should run over the V symbols of each row.",
+    "Your softmax runs over the rows of the batch instead of the V symbols of each row.",
     _share_effect,
     recognized=_follows_instead(
         lambda logits, t: (lambda w: w / w.sum(axis=1, keepdims=True))(softmax(logits.T / t).T)
@@ -312,7 +312,7 @@ def _softmax_over_batch(logits: Tensor, temperature: float, generator: torch.Gen
 
 
 @mistake(
-    "The softmax was taken twice: probabilities were treated as logits once more.",
+    "You took the softmax twice, because you treated probabilities as logits.",
     lambda e: f"That makes the symbols almost equally likely. {_share_effect(e)}",
     recognized=_is_softmax_twice,
 )
@@ -323,8 +323,8 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
 
 
 def _nearest_temperature(evidence: Evidence) -> float | None:
-    """At which other temperature the draws would be right; None if at none, and where equal chances
-    or none at all would do as well.
+    """The other temperature at which the draws would be right; None if there is none, or if the
+    best one is at an end of what is tried, where chances are equal or one symbol has them all.
     """
     drawn, logits = evidence.yours("many").reshape(DRAWS, 2), evidence.inputs["logits"]
     best: tuple[float, float] | None = None
@@ -341,18 +341,18 @@ def _nearest_temperature(evidence: Evidence) -> float | None:
 
 
 def _of_powers(evidence: Evidence) -> str:
-    """What is said where powers of 2 would do the same."""
+    """A hint if powers of 2 would do the same; else empty."""
     temperature = float(evidence.inputs["temperature"]) / np.log(2)
     near = abs((_nearest_temperature(evidence) or 0.0) / temperature - 1) < 0.05
-    return " Powers of 2 in place of powers of e do that." if near else ""
+    return " This is what you get from powers of 2 instead of powers of e." if near else ""
 
 
 @mistake(
-    "Your symbols come up as often as they should at another temperature.",
-    lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
-    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you change the temperature or the
-    logits before you divide, leave them as they are. If you add noise and take the largest sum, the
-    noise that does it is −log(−log u), with two logarithms."""),
+    "Your symbols come up as if the temperature were a different one.",
+    lambda e: unwrapped(f"""{_share_effect(e)} Your shares would be right at a temperature near
+    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} Do you change the temperature or the
+    logits before you divide? Leave them as they are. If you add noise and take the largest sum, the
+    noise has to be −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )
 def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -367,10 +367,10 @@ def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Gene
 
 
 @mistake(
-    f"At a temperature of {COOL} you draw no more.",
+    f"At a temperature of {COOL} you no longer draw at random.",
     lambda e: unwrapped(f"""{e.number("V")} symbols with the same logit are equally likely at any
-    temperature but 0; in 60 rows you took symbol {int(e.yours("seeded.first")[0])} every time. Only
-    at 0 itself does all the probability gather on one."""),
+    temperature above 0, but in 60 rows you took symbol {int(e.yours("seeded.first")[0])} every
+    time. Take the most likely symbol only at temperature 0 itself."""),
     recognized=lambda e: (
         _drawn_right(e)
         and all(len(np.unique(e.yours(f"seeded.{n}"))) == 1 for n in ("first", "second"))
@@ -381,11 +381,11 @@ def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generat
 
 
 @mistake(
-    "Your draws begin anew in every call.",
+    "Your draws start over in every call.",
     lambda e: (
-        "Two calls in a row with one generator gave the same 60 symbols, so a text would"
-        " repeat one choice for ever. A generator moves on by itself, if it is not seeded, copied"
-        " or put back."
+        "Two calls in a row with the same generator gave the same 60 symbols, so a text would"
+        " repeat the same choice forever. A generator moves on by itself unless you seed it, copy"
+        " it or restore its state."
         if _same_seeded(e, "first", "second")
         else "Generators with different seeds gave the same 60 symbols."
     ),
@@ -398,9 +398,10 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
 
 
 @mistake(
-    "At temperature 0 you return the largest logit itself, not the number of its symbol.",
-    lambda e: unwrapped(f"""In row 0 that is {number(float(e.yours("cold")[0]))}; the symbol that
-    has it is {int(e.right("cold")[0])}. `max(dim=-1)` returns both, as `values` and `indices`."""),
+    "At temperature 0 you return the largest logit itself instead of its symbol.",
+    lambda e: unwrapped(f"""In row 0 you return {number(float(e.yours("cold")[0]))}, but the symbol
+    with this logit is {int(e.right("cold")[0])}. `max(dim=-1)` returns both, as `values` and
+    `indices`."""),
     cases=("cold",),
 )
 def _largest_logit_returned(
@@ -411,8 +412,9 @@ def _largest_logit_returned(
 
 @mistake(
     "At temperature 0 you divide by 0.",
-    unwrapped("""logits / 0 is infinite or NaN, and no distribution follows from that. As the
-    temperature goes to 0 all the probability gathers on the most likely symbol: take that one."""),
+    unwrapped("""logits / 0 is infinite or NaN, which gives you no probabilities to draw from. As
+    the temperature goes to 0, all the probability moves to the most likely symbol, so take that
+    one."""),
     recognized=lambda e: (
         _drawn_right(e)
         and _obeys_generator(e)
@@ -428,7 +430,7 @@ def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Genera
     lambda e: (
         "At temperature 0 you take the least likely symbol."
         if np.array_equal(e.yours("cold"), e.inputs["cold"].argmin(axis=1))
-        else "At temperature 0 you do not take the most likely symbol."
+        else "At temperature 0 you don't take the most likely symbol."
     ),
     _cold_row,
     recognized=lambda e: (

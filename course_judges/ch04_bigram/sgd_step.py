@@ -37,7 +37,8 @@ _Update = Callable[[Tensor, Tensor, Tensor, float], Tensor]
 
 
 def _batch_loss(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    return F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+    """The mean loss of guesses in any shape, which may be a part of a batch."""
+    return F.cross_entropy(table[x.flatten()], y.flatten())
 
 
 def _gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -48,8 +49,8 @@ def _gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
 def _walks(
     update: _Update, factor: Callable[[int], float] | None = None
 ) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An answer that records the loss and then changes the table in its own way; where there is a
-    factor, with a learning rate that changes by it from step to step.
+    """An answer that records the loss and then updates the table in its own way. If there is a
+    factor, the learning rate of each step is multiplied by it.
     """
 
     def answer(
@@ -89,21 +90,21 @@ def _gradient_of_logits(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _mean_of_own_guesses(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Row by row the mean gradient of the guesses that read it."""
+    """The gradient in which each row is a mean over only the guesses that read this row."""
     counts = torch.bincount(x.flatten(), minlength=len(table)).clamp(min=1)
     return _gradient(table, x, y) * x.numel() / counts[:, None]
 
 
 def _untouched(evidence: Evidence) -> Array:
-    """(V,) True where a symbol does not occur in x: no step may move its row."""
+    """(V,) True for each symbol that doesn't occur in x, whose row no step may move."""
     return ~np.isin(np.arange(evidence.number("V")), evidence.inputs["x"])
 
 
 def _is_adam(evidence: Evidence) -> bool:
-    """Adam's first step moves every entry that has a gradient by the learning rate itself."""
+    """True if each entry with a gradient moves by the learning rate, as in Adam's first step."""
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[~_untouched(evidence)]
     rate = float(evidence.inputs["learning_rate"])
-    # AdamW's decay comes on top: a hundredth of the entry times the rate.
+    # AdamW adds its decay, a hundredth of the entry times the rate.
     return (
         evidence.comparable("one.table")
         and not evidence.same("one.table")
@@ -113,12 +114,12 @@ def _is_adam(evidence: Evidence) -> bool:
 
 def _is_fresh(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
-    # All rows, not only the untouched ones: a few random entries may lie near the given ones.
-    elsewhere = moved[_untouched(evidence)].mean() > 0.3 and (moved > 0.3).mean() > 0.4
+    # All rows count, because a few random entries may happen to be near the given ones.
+    everywhere = moved[_untouched(evidence)].mean() > 0.3 and (moved > 0.3).mean() > 0.4
     return (
         evidence.comparable("one.table")
         and evidence.comparable("one.losses")
-        and bool(elsewhere)
+        and bool(everywhere)
         and not evidence.same("one.losses")
     )
 
@@ -128,20 +129,20 @@ def _signed(change: float) -> str:
 
 
 def _moved(evidence: Evidence, case: str = "one") -> str:
-    """The largest change that a right answer makes, beside yours."""
+    """The entry whose change differs most from that of a right answer, with both changes."""
     start = evidence.inputs["table"]
     right, mine = evidence.right(f"{case}.table") - start, evidence.yours(f"{case}.table") - start
     i, j = (int(n) for n in np.unravel_index(int(np.abs(right - mine).argmax()), right.shape))
     steps = "one step" if case == "one" else "three steps"
     return unwrapped(f"""After {steps} with learning rate
-    {float(evidence.inputs["learning_rate"]):g}, your entry ({i}, {j}) has moved by
-    {_signed(mine[i, j])}; it should move by {_signed(right[i, j])}.""")
+    {float(evidence.inputs["learning_rate"]):g}, entry ({i}, {j}) of your table has moved by
+    {_signed(mine[i, j])} instead of {_signed(right[i, j])}.""")
 
 
 def _loss_path(evidence: Evidence) -> str:
     mine = ", ".join(f"{v:.3f}" for v in np.ravel(evidence.yours("three.losses")))
     right = ", ".join(f"{v:.3f}" for v in evidence.right("three.losses"))
-    return f"Your losses in three steps: {mine}. They should be {right}."
+    return f"In three steps your losses are {mine}, but they should be {right}."
 
 
 def _other_rows_move(evidence: Evidence) -> Finding | None:
@@ -152,15 +153,16 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
     row = int(rows[moved.argmax()])
     kept = evidence.yours("one.table")[rows] / evidence.inputs["table"][rows]
     decay = (
-        f" Each of its entries is {kept.mean():.3g} times what it was, as weight decay makes it."
+        f" Each of its entries is {kept.mean():.3g} times what it was, which is what weight decay "
+        "does."
         if np.ptp(kept) < 1e-3 and 0 < kept.mean() < 1
         else ""
     )
     return Finding(
         "moves-other-rows",
         "Your step moves rows that have no gradient.",
-        f"Symbol {row} does not occur in `x`, so nothing is learned about what follows it; your row"
-        f" {row} moved by up to {moved.max():.3f}.{decay}",
+        f"Symbol {row} doesn't occur in `x`, so the batch says nothing about what follows it, but "
+        f"your row {row} moved by up to {moved.max():.3f}.{decay}",
         STEP,
     )
 
@@ -174,30 +176,30 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
     B, T = evidence.number("B"), evidence.number("T")
     divided = next(
         (
-            f" That is {name}: if you divide the gradient by {by}, divide it by all B · T = {B * T}"
-            " guesses."
+            f" That is {name}. If you divide the gradient by {by}, divide it by all B · T = {B * T}"
+            " guesses instead."
             for name, by, held in ((f"T = {T}", "B", T), (f"B = {B}", "T", B))
             if B > 1 and T > 1 and abs(factor - held) < 1e-3 * held
         ),
-        " That is 1 divided by the number of guesses: the gradient of a mean is divided by it"
-        " already."
+        " That is 1 divided by the number of guesses, but the gradient of a mean is already divided"
+        " by it."
         if B * T > 1 and abs(factor * B * T - 1) < 1e-3
         else "",
     )
     rate = float(evidence.inputs["learning_rate"])
-    as_if = f"It is {factor:.3g} times as long as it should be, as if the learning rate were "
     return Finding(
         "wrong-length-of-step",
-        "Your step has the right direction and the wrong length.",
-        f"{as_if}{factor * rate:.3g} and not {rate:g}.{divided} {_moved(evidence)}",
+        "Your step has the right direction but the wrong length.",
+        f"It is {factor:.3g} times as long as it should be, as if the learning rate were "
+        f"{factor * rate:.3g} instead of {rate:g}.{divided} {_moved(evidence)}",
         STEP,
     )
 
 
 @mistake(
-    "The gradient is not cleared between steps: `backward` adds to what is there.",
-    lambda e: unwrapped(f"""The first step is right; in the second you go along the sum of two
-    gradients, in the third of three. {_moved(e, "three")}"""),
+    "You don't clear the gradient between steps, so `backward` adds to the old one.",
+    lambda e: unwrapped(f"""Your first step is right, but the second follows the sum of two
+    gradients and the third the sum of three. {_moved(e, "three")}"""),
     cases=("one.table", "three.table"),
 )
 def _no_zero_grad(
@@ -216,17 +218,17 @@ def _no_zero_grad(
 
 
 _wrong_sign = mistake(
-    "You went up the slope: the gradient points to where the loss grows, and is subtracted.",
+    "You went up the slope by adding the gradient, which points to where the loss grows.",
     _loss_path,
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table + rate * _gradient(table, x, y)))
 
 _no_step = mistake(
-    "Your table does not move.",
+    "The table that you return hasn't moved.",
     lambda e: (
-        f"{_moved(e)} Your losses are those of a table that does move: that one is to be returned."
+        f"{_moved(e)} Your losses are those of a table that does move, so return that one."
         if e.same("three.losses")
-        else f"{_moved(e)} If you use `zero_grad`, it must come before `backward`, not between "
+        else f"{_moved(e)} If you use `zero_grad`, call it before `backward`, not between "
         "`backward` and the step."
     ),
     cases=("one.table", "three.table"),
@@ -234,9 +236,10 @@ _no_step = mistake(
 
 
 @mistake(
-    "Every entry moves by the learning rate, whatever its gradient; that is no plain step.",
-    lambda e: unwrapped(f"""That is Adam's first step, which divides each gradient by its own size,
-    and also what is left of a gradient if only its sign counts. {_moved(e)}"""),
+    "You moved every entry by the learning rate, however large its gradient is.",
+    lambda e: unwrapped(f"""Adam's first step does that because it divides each gradient by its own
+    magnitude, and so does a step that only takes the gradient's sign. A plain step is the learning
+    rate times the gradient. {_moved(e)}"""),
     recognized=_is_adam,
 )
 def _adam_for_sgd(
@@ -255,7 +258,7 @@ def _adam_for_sgd(
 
 
 _sum_not_mean = mistake(
-    "You took the gradient of the summed loss; it should be that of the mean.",
+    "You took the gradient of the summed loss instead of the mean.",
     lambda e: f"Your step is B · T = {e.number('B') * e.number('T')} times too long. {_moved(e)}",
     cases=("one.table",),
 )(
@@ -265,41 +268,43 @@ _sum_not_mean = mistake(
 )
 
 _gradient_without_target = mistake(
-    "Your gradient is p; it should be p minus 1 at the target.",
-    lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
+    "Your gradient is p everywhere, but at the target it should be p − 1.",
+    lambda e: f"Without the −1, the step doesn't know which symbol followed. {_moved(e)}",
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
 
 _targets_only = mistake(
-    "Your step moves the logits of the targets only; those of all other symbols have a gradient.",
+    "Your step only moves the logits of the targets, but the other symbols have a gradient too.",
     lambda e: unwrapped(f"""The gradient of a guess is p − 1 at the target and p everywhere else in
     the row. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _gradient_at_targets(table, x, y)))
 
 _logits_for_probabilities = mistake(
-    "Your gradient is made of the logits; it is made of the probabilities, after a softmax.",
-    lambda e: f"The gradient of a guess is p, and p − 1 at the target. {_moved(e)}",
+    "You computed the gradient from the logits instead of the probabilities.",
+    lambda e: unwrapped(f"""The gradient of a guess is p − 1 at the target and p everywhere else,
+    where p is the softmax of the logits. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _gradient_of_logits(table, x, y)))
 
 _mean_for_each_symbol = mistake(
-    "You divided each row by how often its symbol occurs; the loss is a mean over the whole batch.",
-    lambda e: unwrapped(f"""{_moved(e)} Each of the {e.inputs["x"].size} guesses counts 1 /
-    {e.inputs["x"].size}, so the row of a frequent symbol moves more than that of a rare one."""),
+    "You divided each row by how often its symbol occurs instead of by the whole batch.",
+    lambda e: unwrapped(f"""{_moved(e)} The loss is a mean over the batch, so each of its
+    {e.inputs["x"].size} guesses counts 1 / {e.inputs["x"].size}, and the row of a frequent symbol
+    moves more than the row of a rare one."""),
     cases=("one.table", "three.table"),
 )(_walks(lambda table, x, y, rate: table - rate * _mean_of_own_guesses(table, x, y)))
 
 _lost_repeats = mistake(
-    "A symbol that occurs more than once in `x` contributed only once to the gradient.",
-    lambda e: unwrapped(f"""`gradient[x] += …` or `table[x] -= …` with an index tensor keeps one of
-    the rows that share an index; `index_add_` adds them all. {_moved(e)}"""),
+    "Each symbol contributed only once to your gradient, however often it occurs in `x`.",
+    lambda e: unwrapped(f"""`gradient[x] += …` or `table[x] -= …` with an index tensor keeps only
+    one of the rows that share an index, while `index_add_` adds them all. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
 
 
 def _turned(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An answer that takes columns for rows, and returns the table as it was given."""
+    """An answer that takes columns for rows, and returns the table in its given orientation."""
 
     def answer(
         table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -311,29 +316,27 @@ def _turned(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
 
 
 _columns_for_rows = mistake(
-    "You read column i of the table where symbol i stands; row i holds what follows it.",
-    lambda e: (
-        f"Your step moves columns, and the loss is that of the table turned over. {_moved(e)}"
-    ),
+    "You read column i of the table for symbol i, but what follows it is in row i.",
+    lambda e: f"Your loss and your step are those of the transposed table. {_moved(e)}",
     cases=("one",),
     also=(lambda table, *given: descend(table.T, *given),),
 )(_turned(lambda table, x, y, rate: table - rate * _gradient(table, x, y)))
 
 _x_for_y = mistake(
-    "You exchanged `x` and `y`: the table learns what comes before each symbol.",
-    lambda e: f"`table[x]` holds the logits, and `y` the targets. {_moved(e)}",
+    "You swapped `x` and `y`, so your table learns what comes before each symbol.",
+    lambda e: f"The logits are `table[x]`, and the targets are `y`. {_moved(e)}",
     cases=("one",),
 )(lambda table, x, y, rate, steps: descend(table, y, x, rate, steps))
 
 
 def _rates(factor: Callable[[int], float]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An answer whose learning rate changes from step to step, by a factor that is 1 at first."""
+    """An answer whose learning rate changes from step to step, by a factor that starts at 1."""
     return _walks(lambda table, x, y, rate: table - rate * _gradient(table, x, y), factor)
 
 
 _rate_changes = mistake(
-    "Your learning rate shrinks from step to step; each step takes the one that is given.",
-    lambda e: f"The first step is right. {_moved(e, 'three')}",
+    "Your learning rate shrinks from step to step, but every step should use the given one.",
+    lambda e: f"Your first step is right. {_moved(e, 'three')}",
     cases=("one", "three.table"),
     also=(
         _rates(lambda step: 1 / (step + 1)),
@@ -361,8 +364,8 @@ def _with_momentum(momentum: float, *, nesterov: bool = False) -> Callable[..., 
 
 
 _momentum = mistake(
-    "Your steps have momentum: each takes a part of the step before it along.",
-    lambda e: unwrapped(f"""A plain step is `learning_rate` times the gradient, and nothing else.
+    "Your steps have momentum, so each repeats a part of the step before it.",
+    lambda e: unwrapped(f"""A plain step is `learning_rate` times the gradient and nothing else.
     {_moved(e, "three")}"""),
     cases=("one.table", "three.table"),
     also=(_with_momentum(0.5), _with_momentum(0.99), _with_momentum(0.9, nesterov=True)),
@@ -370,9 +373,9 @@ _momentum = mistake(
 
 
 @mistake(
-    "All your steps take the gradient of the table that you were given.",
-    lambda e: unwrapped(f"""The first step is right; the second needs the gradient at the table that
-    the first one left. {_moved(e, "three")}"""),
+    "All your steps use the gradient at the table that you were given.",
+    lambda e: unwrapped(f"""Your first step is right, but the second needs the gradient at the table
+    after the first step. {_moved(e, "three")}"""),
     cases=("one.table", "three.table"),
 )
 def _gradient_of_the_start(
@@ -389,8 +392,8 @@ _Parts = Callable[[Tensor], tuple[Tensor, ...]]
 
 
 def _part_by_part(parts: _Parts, noted: Callable[[Tensor], Tensor] | None) -> Callable[..., Any]:
-    """Answers with a step for each part of the batch. Their losses are made of those of the parts,
-    or are those of the batch.
+    """Answers that take a step for each part of the batch. `noted` makes their loss from those of
+    the parts; without it they record the loss of the whole batch.
     """
 
     def answer(
@@ -415,9 +418,9 @@ _PARTS: tuple[_Parts, ...] = (
 )
 
 _several_steps_for_one = mistake(
-    "You take a step for each part of the batch; one step has the gradient of all of it.",
-    lambda e: unwrapped(f"""The mean over all {e.inputs["x"].size} guesses gives one gradient a
-    step, whether you go through texts, positions or pairs. {_moved(e)}"""),
+    "You take a step for each part of the batch, but one step should use the whole batch.",
+    lambda e: unwrapped(f"""If you loop over texts, positions or pairs, collect one gradient of the
+    mean over all {e.inputs["x"].size} guesses before you take the step. {_moved(e)}"""),
     cases=("one.table",),
     also=tuple(
         _part_by_part(parts, noted)
@@ -446,14 +449,14 @@ def _another_number_of_steps(
 def _walked_on(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
 ) -> tuple[Tensor, Tensor]:
-    """As many steps as there are, of which there may be none."""
+    """The answer after this many steps, which may be none."""
     return descend(table, x, y, learning_rate, steps) if steps else (table, torch.zeros(0))
 
 
 @mistake(
-    "You trained another table, not the one that you were given.",
-    lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with
-    the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
+    "You trained a different table from the one that you were given.",
+    lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}, but
+    with the given table it is {float(e.right("one.losses")[0]):.3f}. Even rows that no step touches
     differ from the given ones."""),
     START,
     recognized=_is_fresh,
@@ -466,7 +469,7 @@ def _hot_start(
 
 
 @mistake(
-    "Only one step was made, whatever `steps` says.",
+    "You made only one step, whatever `steps` says.",
     lambda e: _moved(e, "three"),
     cases=("one.table", "three.table"),
 )
@@ -478,9 +481,9 @@ def _one_step_only(
 
 
 @mistake(
-    "You returned the two results in the other order: the table comes first, then the losses.",
-    lambda e: unwrapped(f"""After one step your first result has shape
-    {e.yours("one.table").shape}, your second one {e.yours("one.losses").shape}."""),
+    "You returned the losses first, but the table should come first.",
+    lambda e: unwrapped(f"""After one step your first result has shape {e.yours("one.table").shape}
+    and your second one {e.yours("one.losses").shape}."""),
 )
 def _swapped_results(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -490,10 +493,10 @@ def _swapped_results(
 
 
 @mistake(
-    "You return one loss; asked for is the one before each step.",
-    lambda e: unwrapped(f"""After three steps your losses have shape
-    {e.yours("three.losses").shape}; the right ones are
-    {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}. Your table is right."""),
+    "You return a single loss instead of the loss before each step.",
+    lambda e: unwrapped(f"""Your table is right. After three steps your losses have shape
+    {e.yours("three.losses").shape}, but they should be
+    {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}."""),
     cases=("one.table", "three"),
     also=(
         lambda *given: (descend(*given)[0], descend(*given)[1][-1:]),
@@ -509,7 +512,7 @@ def _one_loss_only(
     return table, losses[-1]
 
 
-@mistake("You recorded each loss after the step; asked for is the one before it.", _loss_path)
+@mistake("You recorded each loss after its step instead of before it.", _loss_path)
 def _loss_after_the_step(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
 ) -> tuple[Tensor, Tensor]:
@@ -525,25 +528,25 @@ def _only_the_first_step(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "later-steps",
-        "The first step is right, the steps after it are not.",
-        f"{_moved(evidence, 'three')} Each step takes the gradient at the table that the step "
-        "before it left, and the same learning rate.",
+        "Your first step is right, but those after it aren't.",
+        f"{_moved(evidence, 'three')} Each step should use the gradient at the current table, and "
+        "all use the same learning rate.",
         STEP,
     )
 
 
 def _of_which(evidence: Evidence, loss: float) -> str:
-    """Of which other guesses a loss is the mean, if it is known; empty otherwise."""
+    """What else the loss may be computed from, if known; else empty."""
     table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
     each = F.cross_entropy(table[x].flatten(0, 1), y.flatten(), reduction="none").view(x.shape)
     for value, words in (
         (
             _batch_loss(table, y, x),
-            "what the table says of `x` after `y`, and not of `y` after `x`",
+            "the one for `x` after `y` instead of `y` after `x`",
         ),
-        (_batch_loss(table.T, x, y), "that of the table turned over: column i in place of row i"),
-        (each.sum(), "the sum of all of them, not the mean"),
-        (each.mean() / np.log(2), "the mean in bits; asked for is the one in nats"),
+        (_batch_loss(table.T, x, y), "the one of the transposed table, column i instead of row i"),
+        (each.sum(), "the sum of all of them instead of the mean"),
+        (each.mean() / np.log(2), "the mean in bits instead of nats"),
         (each[0].mean(), f"the mean over the {x.shape[1]} targets of row 0 alone"),
         (each[:, -1].mean(), f"the mean over the {x.shape[0]} targets of the last position alone"),
         (each[:, :-1].mean(), "the mean without the targets of the last position"),
@@ -561,17 +564,17 @@ def _loss_of_something_else(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "loss-before-the-first-step",
-        "Your first step is right, and the loss before it is not."
+        "Your first step is right, but the loss before it isn't."
         if evidence.same("one.table")
-        else "The loss before the first step is wrong, and so is the step.",
-        f"Yours is {mine[0]:.4f}; the mean cross-entropy of all {evidence.inputs['y'].size} "
-        f"targets is {right[0]:.4f} at the table that you are given.{_of_which(evidence, mine[0])}",
+        else "Your loss before the first step is wrong, and so is the step.",
+        f"Your loss is {mine[0]:.4f}, but at the given table the mean cross-entropy of all "
+        f"{evidence.inputs['y'].size} targets is {right[0]:.4f}.{_of_which(evidence, mine[0])}",
         STEP,
     )
 
 
 def _another_step(evidence: Evidence) -> Finding | None:
-    """The entry that the first step moves otherwise, and its gradient."""
+    """The entry whose first step is farthest off, and its gradient."""
     if not evidence.same("one.losses") or evidence.same("one.table"):
         return None
     if not evidence.comparable("one.table"):
@@ -586,9 +589,10 @@ def _another_step(evidence: Evidence) -> Finding | None:
     gradient = float(table[i, j] - right[i, j]) / rate
     return Finding(
         "another-step",
-        "Your first loss is right, and your first step is not the gradient's.",
-        f"The gradient of entry ({i}, {j}) is {gradient:+.3f}, which a learning rate of {rate:g} "
-        f"makes a step of {-rate * gradient:+.3f}; yours is {mine[i, j] - table[i, j]:+.3f}.",
+        "Your first loss is right, but your first step doesn't follow the gradient.",
+        f"The gradient of entry ({i}, {j}) is {_signed(gradient)}. With a learning rate of "
+        f"{rate:g} it should move by {_signed(-rate * gradient)}, but it moved by "
+        f"{_signed(mine[i, j] - table[i, j])}.",
         STEP,
     )
 
@@ -598,8 +602,8 @@ def _losses_off(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "later-losses",
-        "Your table is right after three steps, and the losses that you return are not.",
-        f"{_loss_path(evidence)} Each is the loss at the table before its step, as it is.",
+        "Your table is right after three steps, but the losses that you return aren't.",
+        f"{_loss_path(evidence)} Each should be the loss at the table before its step, unchanged.",
         STEP,
     )
 

@@ -259,11 +259,17 @@ def largest_of_flat_logits(logits, targets):
     return cross_entropy_by_library((z - z.max(0).values).view_as(logits), targets)
 
 
+# A limit that a draw without a rare target would not show
+def at_least_a_thousandth(logits, targets):
+    return by_hand(logits.softmax(-1).clamp(min=1e-3).log(), targets).mean()
+
+
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
     (rows_that_count, "mean-of-row-means"),
     (largest_of_flat_logits, "maximum-over-time"),
+    (at_least_a_thousandth, "probabilities-limited"),
     (limited_below, "large-logits-alike"),
     (up_to_the_first_negative, "negative-targets"),
     (chosen_before_the_shape, "error"),
