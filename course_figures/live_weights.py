@@ -194,7 +194,7 @@ def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
     if digest(packed) != facts.get("digest"):
         raise CheckpointError(
             f"{path.name} holds other weights than its digest says: take the file from the course "
-            "again, or write it again with python -m course_figures.live_training"
+            "again, or write it anew with python -m course_figures.live_training"
         )
     model = GPT(Config(**facts["model"]["config"]))
     model.load_state_dict(_apart(unpack(packed), model.config))

@@ -229,7 +229,7 @@ def _resolve(path: str, specifier: str) -> str:
     """The path of what a module imports, from this folder."""
     file = ((FOLDER / path).parent / specifier).resolve()
     if not file.is_file() or not file.is_relative_to(FOLDER.resolve()):
-        raise FigureError(f"{path} imports {specifier!r}, which is not a file of course_figures")
+        raise FigureError(f"{path} imports {specifier!r}, which is no file of course_figures")
     return file.relative_to(FOLDER.resolve()).as_posix()
 
 

@@ -101,7 +101,7 @@ def stream_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary]:
     except RuntimeError as error:
         raise CheckpointError(
             f"{path.name} holds weights of another model: take the file from the course again, or "
-            "write it again with python -m course_figures.stream_weights"
+            "write it anew with python -m course_figures.stream_weights"
         ) from error
     return model.eval(), Vocabulary(facts["vocabulary"])
 

@@ -146,7 +146,7 @@ class Training:
         if differences:
             raise CheckpointError(
                 f"{path} belongs to another training: {'; '.join(differences)}. Resume with the "
-                "settings of the file, or load(path, model) to start again from its weights"
+                "settings of the file, or load(path, model) to start anew from its weights"
             )
 
 

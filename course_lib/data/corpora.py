@@ -176,9 +176,7 @@ def of_names(name: str, names: Sequence[str]) -> Corpus:
     """
     broken = next((each for each in names if not each or BOUNDARY in each), None)
     if broken is not None:
-        raise ValueError(
-            f"{broken!r} is not a name: it is empty or holds the boundary {BOUNDARY!r}"
-        )
+        raise ValueError(f"{broken!r} is no name: it is empty or holds the boundary {BOUNDARY!r}")
     text = _joined(names)
     vocabulary = Vocabulary.of(text)
     generator = torch.Generator().manual_seed(NAMES_SEED)
