@@ -70,7 +70,7 @@ def _damage(
     other: _Asked,
     targets: tuple[tuple[int, ...], ...],
     loss: Callable[[Tensor, Tensor], Tensor],
-    stand: Callable[[Pass, int, int], Tensor],
+    replacement: Callable[[Pass, int, int], Tensor],
 ) -> Tensor:
     """(L, H) by how much the loss rises without each head."""
     whole, reference, right = _passed(asked), _passed(other), torch.tensor(targets)
@@ -81,7 +81,7 @@ def _damage(
         # The texts H times in one pass: each time without another head of the layer.
         found = whole.found[layer].repeat(H, 1, 1, 1)  # (B, H, T, D) → (H·B, H, T, D)
         for head in range(H):
-            found[head * B : (head + 1) * B, head] = stand(reference, layer, head)
+            found[head * B : (head + 1) * B, head] = replacement(reference, layer, head)
         replaced = {(layer, head): found[:, head] for head in range(H)}
         broken = asked.run(asked.texts.repeat(H, 1), replaced).logits  # (H·B, T, V)
         for head, logits in enumerate(broken.chunk(H)):
@@ -91,7 +91,7 @@ def _damage(
 
 def _by(
     loss: Callable[[Tensor, Tensor], Tensor] = _loss_at_links,
-    stand: Callable[[Pass, int, int], Tensor] = _mean,
+    replacement: Callable[[Pass, int, int], Tensor] = _mean,
     choose: Callable[[Tensor, Tensor], Tensor] = lambda damage, looks: damage.argmax(),  # noqa: ARG005
     unravel: Callable[[int, int], tuple[int, int]] = lambda i, H: (i // H, i % H),
     looking: Callable[[Pass, Tensor], Tensor] = _looks,
@@ -105,7 +105,7 @@ def _by(
         whole = _passed(asked)
         L, _, H = whole.found.shape[:3]
         rows = tuple(map(tuple, targets.tolist()))
-        damage = _damage(asked, other, rows, loss, stand).clone()
+        damage = _damage(asked, other, rows, loss, replacement).clone()
         looks = looking(whole, sources)
         layer, head = unravel(int(choose(damage, looks)), H)
         return {
@@ -168,7 +168,7 @@ _zero_for_mean = mistake(
     what the others expect of them. {_numbers(e)}"""),
     ABLATE,
     cases=_BREAK,
-)(_by(stand=lambda reference, layer, head: torch.zeros(())))  # noqa: ARG005
+)(_by(replacement=lambda reference, layer, head: torch.zeros(())))  # noqa: ARG005
 
 _loss_of_all_positions = mistake(
     "You measured the loss at all positions; the link is at the last one of each text.",
@@ -238,7 +238,7 @@ _mean_at_the_last_position = mistake(
     _numbers,
     ABLATE,
     cases=_BREAK,
-)(_by(stand=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
+)(_by(replacement=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
 
 _counted_from_one = mistake(
     "Layers and heads are counted from 0; you name both one too high.",
