@@ -153,7 +153,7 @@ def overwrites(loss: Loss, parameters: Tree, velocity: Tree, batch: Any, *number
 
 
 def _in_jax(clip: Callable[[Tree, Any, Any], Tree]) -> Callable[..., Any]:
-    """As a student might write it in JAX: right, but clipped by `clip(gradients, norm, largest)`."""
+    """As a student might write it in JAX, with its own `clip(gradients, norm, largest norm)`."""
 
     def step(
         loss: Loss,
