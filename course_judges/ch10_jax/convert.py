@@ -304,7 +304,7 @@ TASK = Task(
     _variant(),
     TRAVEL,
     (
-        Part("To JAX: every matrix stands where the tree wants it.", 3, matches("tree", "kinds")),
+        Part("To JAX: every matrix is where the tree wants it.", 3, matches("tree", "kinds")),
         Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
         Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
     ),

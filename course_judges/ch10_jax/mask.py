@@ -352,7 +352,7 @@ TASK = Task(
             lambda e: e.same(*_CASES, "ends"),
         ),
         Part(
-            "Gradients are right and finite, whatever stands in hidden scores.",
+            "Gradients are right and finite, whatever the hidden scores are.",
             2,
             lambda e: e.same("gradient", "wild"),
         ),
