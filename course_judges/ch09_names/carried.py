@@ -157,8 +157,8 @@ def _weighed(evidence: Evidence) -> Finding | None:
     return Finding(
         "batches-weighed",
         "Your losses are right, but the batches don't count equally in your gradients.",
-        unwrapped(f"""The gradients of the {len(shares)} batches are in yours {told} times, but each
-        should be there once. Which losses go backward, and how often?{grown}"""),
+        unwrapped(f"""Your gradients contain those of the {len(shares)} batches {told} times, but
+        should contain each of them once. Which losses go backward, and how often?{grown}"""),
         CARRIED,
     )
 

@@ -224,7 +224,7 @@ def _gone(evidence: Evidence) -> list[str]:
 
 _takes_apart = mistake(
     "Your converter removes entries from what it is given, so it can't be used again.",
-    lambda e: unwrapped(f"""After the call, these are missing:
+    lambda e: unwrapped(f"""After the call, it no longer contains
     {", ".join(f"`{name}`" for name in _gone(e))}. Read an entry with `[…]`, because `pop` and `del`
     remove it."""),
     recognized=lambda e: e.same("tree", "state") and bool(_gone(e)),
@@ -283,9 +283,9 @@ def _of_an_entry(evidence: Evidence, name: str) -> str:
     if mine.size and not mine.any():
         return "It contains only zeros."
     if mine.shape == right.shape and mine.ndim > 1 and close(mine.mT, right).all():
-        return "It is right, but transposed."
+        return "It is transposed."
     if mine.shape == right.shape and close(-mine, right).all():
-        return "It is right, but with the wrong sign."
+        return "It has the wrong sign."
     if mine.size == right.size and close(np.sort(mine, None), np.sort(right, None)).all():
         return "It contains the right numbers in the wrong places."
     return ""

@@ -334,8 +334,8 @@ def _another_gradient(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-gradient",
         "Your weights are right, but their gradient isn't that of a softmax.",
-        f"{gap(evidence, 'gradient')} Does something between the scores and the weights block the "
-        "gradient, such as `stop_gradient`, or change it?",
+        f"{gap(evidence, 'gradient').replace('answer', 'gradient')} Does something between the "
+        "scores and the weights block the gradient, such as `stop_gradient`, or change it?",
         MASK,
     )
 

@@ -115,7 +115,7 @@ def _asks_for_the_next(evidence: Evidence) -> bool:
     """
     scores = evidence.shaped("head.scores", evidence.right("head.scores").shape)
     ahead = np.eye(len(scores), k=1, dtype=bool)
-    return ahead.any() and bool(((abs(scores) > 1e-6) == ahead).all())
+    return bool(ahead.any() and ((abs(scores) > 1e-6) == ahead).all())
 
 
 _looks_ahead = mistake(
