@@ -1,5 +1,4 @@
 """How the tasks of chapter 09 are judged: right answers, and wrong ones by name.
 
-Answers stand there as a student writes them: without annotations, and free to ignore what they are
-given.
+The answers are written as students write them: without annotations, and free to ignore arguments.
 """

@@ -1,4 +1,4 @@
-"""Judges 09/by-letter: the loss at each place of a name, wherever the name stands in its window."""
+"""Judges 09/by-letter: the loss at each place of a name, wherever the name is in its window."""
 
 # mypy: allow-untyped-defs
 # ruff: noqa: ARG001
@@ -40,40 +40,54 @@ def _means(losses, place, counts, longest):
 
 def _both(evidence: Evidence) -> str:
     mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
-    return f"Your losses at places 0, 1, … are {mine}; expected {right}."
+    return f"Your losses at places 0, 1, … are {mine}, but should be {right}."
+
+
+def _boundaries(evidence: Evidence) -> str:
+    count = int((evidence.inputs["x"] == evidence.number("boundary")).sum())
+    return f"`x` contains {count} boundaries. {_both(evidence)}"
+
+
+def _ignored(evidence: Evidence) -> str:
+    return f"{int((evidence.inputs['y'] == -100).sum())} targets are −100"
 
 
 def _row_before(evidence: Evidence) -> str:
     x = evidence.inputs["x"]
     first = int((x[0] == evidence.number("boundary")).argmax())
-    return f"In row 0 the first boundary stands at position {first}. {_both(evidence)}"
+    return f"In row 0, the first boundary is at position {first}. {_both(evidence)}"
+
+
+def _unknown_before(evidence: Evidence) -> str:
+    return unwrapped(f"""{_row_before(evidence)} The positions before a row's first boundary have no
+    place, because you can't tell which letters of their name they hold.""")
 
 
 def _padded(evidence: Evidence) -> str:
     ignored, longest = evidence.inputs["y"] == -100, evidence.number("longest")
     place = _place(torch.from_numpy(evidence.inputs["x"]), evidence.number("boundary")).numpy()
     asked = int(ignored[place < longest].sum())
-    return unwrapped(f"""{int(ignored.sum())} targets are −100, {asked} of them at places 0 to
-    {longest - 1}: there each one counts with a loss of 0. {_both(evidence)}""")
+    return unwrapped(f"""{_ignored(evidence)}, {asked} of them at places 0 to {longest - 1}, where
+    each one counts with a loss of 0. {_both(evidence)}""")
 
 
-@mistake("You averaged by position in the window; asked for is the place in the name.", _row_before)
+@mistake("You averaged by position in the window instead of by place in the name.", _row_before)
 def _by_window_position(logits, x, y, boundary, longest):
     where = torch.arange(x.shape[1]).expand_as(x)
     return _means(_losses(logits, y), where, y >= 0, longest)
 
 
 @mistake(
-    "You looked for the boundary among the targets, so your places are one too late.",
-    lambda e: f"{_both(e)} Place 0 is the letter that follows a boundary in x.",
+    "You looked for the boundary among the targets, so you count the letters one too high.",
+    lambda e: f"The target where `x` is the boundary is at place 0. {_both(e)}",
 )
 def _counted_from_the_target(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(y, boundary), y >= 0, longest)
 
 
 @mistake(
-    "You let a name begin where a window begins.",
-    lambda e: f"{_row_before(e)} Before it, nobody knows which letter of a name it is.",
+    "You treated the start of each row as the start of a name.",
+    _unknown_before,
 )
 def _window_taken_for_a_name(logits, x, y, boundary, longest):
     place = _place(x, boundary)
@@ -82,9 +96,8 @@ def _window_taken_for_a_name(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "Your count of letters runs from 0 at the beginning of every row.",
-    lambda e: unwrapped(f"""{_row_before(e)} Before it, nobody knows which letter of a name it is,
-    so those positions have no place."""),
+    "Your count of letters starts at 0 at the beginning of each row.",
+    _unknown_before,
 )
 def _counts_from_the_row(logits, x, y, boundary, longest):
     place = _place(x, boundary)
@@ -94,8 +107,8 @@ def _counts_from_the_row(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You count from the first boundary of a row alone; every boundary begins a name.",
-    lambda e: f"{int((e.inputs['x'] == e.number('boundary')).sum())} stand in `x`. {_both(e)}",
+    "You count from the first boundary of each row only, but every boundary begins a new name.",
+    _boundaries,
 )
 def _first_boundary_alone(logits, x, y, boundary, longest):
     first = (x == boundary).int().argmax(dim=1, keepdim=True)
@@ -104,15 +117,15 @@ def _first_boundary_alone(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You took targets of −100 for token 0; they do not count.",
-    lambda e: f"{int((e.inputs['y'] == -100).sum())} targets are −100. {_both(e)}",
+    "You treated targets of −100 as token 0, but they don't count.",
+    lambda e: f"{_ignored(e)}. {_both(e)}",
 )
 def _ignored_as_token_zero(logits, x, y, boundary, longest):
     return _means(_losses(logits, y.clamp(min=0)), _place(x, boundary), y > -1000, longest)
 
 
 @mistake(
-    "You leave targets out that are token 0; only those of −100 do not count.",
+    "You left out the targets that are token 0, but only those of −100 don't count.",
     lambda e: f"{int((e.inputs['y'] == 0).sum())} targets are token 0. {_both(e)}",
 )
 def _token_zero_left_out(logits, x, y, boundary, longest):
@@ -120,16 +133,16 @@ def _token_zero_left_out(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "Your places begin with 1: what you have at place 0 belongs to place 1.",
-    lambda e: f"Where `x` is the boundary, the target is letter 0. {_both(e)}",
+    "You number places from 1, so what you return at place 0 belongs to place 1.",
+    lambda e: f"Where `x` is the boundary, the target is at place 0. {_both(e)}",
 )
 def _places_from_one(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary) - 1, y >= 0, longest)
 
 
 @mistake(
-    "Your mean at place k holds the letters before it, too.",
-    lambda e: f"Place k has the letters of this place alone. {_both(e)}",
+    "Your mean at place k includes the letters at earlier places, too.",
+    lambda e: f"It should include only the letters at place k itself. {_both(e)}",
     also=(
         lambda logits, x, y, boundary, longest: (
             loss_by_letter(logits, x, y, boundary, longest).cumsum(0) / torch.arange(1, longest + 1)
@@ -141,7 +154,7 @@ def _up_to_that_place(logits, x, y, boundary, longest):
     return torch.stack([losses[(place <= k) & (y >= 0)].mean() for k in range(longest)])
 
 
-@mistake("Targets of −100 are in your means.", _padded)
+@mistake("You included targets of −100 in your means.", _padded)
 def _padding_counts(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary), y > -1000, longest)
 
@@ -152,29 +165,29 @@ def _place_across_rows(x, boundary):
 
 
 def _counted_on(evidence: Evidence) -> str:
-    """The first row in which a place that counts comes from the row before."""
+    """Which row is the first to get a place that counts from the row before it."""
     x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "y"))
     boundary = evidence.number("boundary")
     mine = _place_across_rows(x, boundary)
     counted = (mine < evidence.number("longest")) & (y >= 0)
     b = int(((mine != _place(x, boundary)) & counted).any(dim=1).int().argmax())
     why = (
-        "begins within a name; before its first boundary the place is unknown"
+        "begins within a name, so the places before its first boundary are unknown"
         if (x[b] == boundary).any()
-        else "holds no boundary, so its places are unknown"
+        else "has no boundary, so its places are unknown"
     )
-    return f"Row {b} {why}, and you count on from row {b - 1}. {_both(evidence)}"
+    return f"Row {b} {why}, but you count on from row {b - 1}. {_both(evidence)}"
 
 
-@mistake("Your places run on from the end of one row into the next.", _counted_on)
+@mistake("You keep counting letters from the end of one row into the next.", _counted_on)
 def _places_cross_rows(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place_across_rows(x, boundary), y >= 0, longest)
 
 
 @mistake(
-    "You count letters beyond the last place as if they stood in it.",
-    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should hold its own letters only;
-    later ones count nowhere. {_both(e)}"""),
+    "You count the letters beyond the last place as if they were at the last place.",
+    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should include only its own letters, and
+    later ones don't count at all. {_both(e)}"""),
 )
 def _rest_in_the_last_place(logits, x, y, boundary, longest):
     place = _place(x, boundary)
@@ -183,9 +196,9 @@ def _rest_in_the_last_place(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You return sums, not means.",
-    lambda e: unwrapped(f"""Place 0 has {number(e.yours("losses")[0], 4)}; expected
-    {number(e.right("losses")[0], 4)}, its mean."""),
+    "You return sums instead of means.",
+    lambda e: unwrapped(f"""At place 0 you return {number(e.yours("losses")[0], 4)}, but the mean
+    there is {number(e.right("losses")[0], 4)}."""),
 )
 def _summed(logits, x, y, boundary, longest):
     losses, place = _losses(logits, y), _place(x, boundary)
@@ -193,8 +206,8 @@ def _summed(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You averaged within each row first, and then over rows.",
-    lambda e: f"{_both(e)} A row with one such letter then weighs as much as one with three.",
+    "You averaged within each row first and then over the rows.",
+    lambda e: f"{_both(e)} A row with one such letter then counts as much as a row with three.",
 )
 def _rows_averaged_first(logits, x, y, boundary, longest):
     losses, place = _losses(logits, y), _place(x, boundary)
@@ -205,9 +218,10 @@ def _rows_averaged_first(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You let a name begin with a row that holds no boundary at all.",
-    lambda e: unwrapped(f"""Row {WITHOUT_A_BOUNDARY} holds none, so no place in it is known.
-    `argmax` of nothing but False is 0, which looks like a boundary at position 0. {_both(e)}"""),
+    "You treated a row that has no boundary at all as if it began with one.",
+    lambda e: unwrapped(f"""Row {WITHOUT_A_BOUNDARY} has no boundary, so none of its places are
+    known. If you look for the first boundary with `argmax`, it returns 0 for a row in which nothing
+    is True, which looks like a boundary at position 0. {_both(e)}"""),
 )
 def _no_boundary_taken_for_one(logits, x, y, boundary, longest):
     x = x.clone()
@@ -216,15 +230,15 @@ def _no_boundary_taken_for_one(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You took token 0 for the boundary; which token it is, `boundary` says.",
-    lambda e: f"Here `boundary` is {e.number('boundary')}. {_both(e)}",
+    "You took token 0 as the boundary, but the argument `boundary` says which token it is.",
+    lambda e: f"Here it is {e.number('boundary')}. {_both(e)}",
 )
 def _zero_for_the_boundary(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, 0), y >= 0, longest)
 
 
 @mistake(
-    "You left the boundaries out that end a name; each counts as the name's next letter.",
+    "You left out the boundaries that end a name, but each counts as the next letter of its name.",
     lambda e: unwrapped(f"""{int((e.inputs["y"] == e.number("boundary")).sum())} targets are the
     boundary. {_both(e)}"""),
 )
@@ -233,10 +247,10 @@ def _ends_left_out(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "You divided the sum of each place by the number of all targets, not by that of its own.",
-    lambda e: unwrapped(f"""Every place of yours is too small, by its share of all
-    {e.inputs["y"].size} positions. A mask times the losses, averaged, still counts what is masked.
-    {_both(e)}"""),
+    "You divided the sum at each place by the number of all positions.",
+    lambda e: unwrapped(f"""All your losses are too small, because you divided by
+    {e.inputs["y"].size} instead of by the number of targets at that place. If you multiply the
+    losses by a mask and call `mean`, the masked positions still count. {_both(e)}"""),
 )
 def _shares_of_all(logits, x, y, boundary, longest):
     losses, place = _losses(logits, y), _place(x, boundary)
@@ -244,7 +258,7 @@ def _shares_of_all(logits, x, y, boundary, longest):
 
 
 def _ignored_passed_over(logits, x, y, boundary, longest):
-    """Leaves positions whose target is ignored out before it looks at them."""
+    """Drops the positions whose target is ignored before it looks for boundaries."""
     place = torch.full_like(x, _UNKNOWN)
     for b, t in (y >= 0).nonzero().tolist():
         before = place[b, :t][y[b, :t] >= 0]
@@ -253,9 +267,9 @@ def _ignored_passed_over(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "A target of −100 holds your count up: the letter after it gets the place of the one before.",
-    lambda e: unwrapped(f"""{int((e.inputs["y"] == -100).sum())} targets are −100, some of them
-    within a name. They do not count, but they have a place of their own. {_both(e)}"""),
+    "Your count of letters skips the positions whose target is −100.",
+    lambda e: unwrapped(f"""{_ignored(e)}, some of them within a name. Their losses don't count, but
+    each of them still takes up a place in its name. {_both(e)}"""),
     also=(_ignored_passed_over,),
 )
 def _ignored_take_no_place(logits, x, y, boundary, longest):
@@ -267,7 +281,7 @@ def _ignored_take_no_place(logits, x, y, boundary, longest):
 
 
 def _counting_otherwise(counts):
-    """An answer in which other targets count: `counts(x, y, boundary)` is a mask (B, T)."""
+    """An answer that counts only the targets in the mask (B, T) `counts(x, y, boundary)`."""
 
     def answer(logits, x, y, boundary, longest):
         return _means(
@@ -278,14 +292,12 @@ def _counting_otherwise(counts):
 
 
 _stops_at_ignored = mistake(
-    "A row ends for you at its first target of −100; what comes after it counts.",
-    lambda e: (
-        f"{int((e.inputs['y'] == -100).sum())} targets are −100, some within a row. {_both(e)}"
-    ),
+    "You stop at the first target of −100 in each row, but the targets after it count, too.",
+    lambda e: f"{_ignored(e)}, some of them in the middle of a row. {_both(e)}",
 )(_counting_otherwise(lambda _, y, __: (y < 0).cumsum(dim=1) == 0))
 
 _whole_names_alone = mistake(
-    "You leave names out that do not end within their row; their letters count, too.",
+    "You left out names that don't end within their row, but their letters count, too.",
     _both,
 )(
     _counting_otherwise(
@@ -296,15 +308,13 @@ _whole_names_alone = mistake(
 )
 
 _first_name_alone = mistake(
-    "You count the first name of each row only; every boundary begins another one.",
-    lambda e: (
-        f"{int((e.inputs['x'] == e.number('boundary')).sum())} boundaries stand in `x`. {_both(e)}"
-    ),
+    "You count only the first name of each row, but every boundary begins another one.",
+    _boundaries,
 )(_counting_otherwise(lambda x, _, boundary: (x == boundary).cumsum(dim=1) == 1))
 
 
 @mistake(
-    "You moved the targets on by one more: the logits at t predict `y[b, t]`, not `y[b, t + 1]`.",
+    "You compare the logits at t with `y[b, t + 1]`, but they predict `y[b, t]`.",
     _both,
     also=(lambda logits, x, y, *rest: loss_by_letter(logits[:, :-1], x[:, 1:], y[:, 1:], *rest),),
 )
@@ -325,19 +335,21 @@ def _first_place_empty(evidence: Evidence) -> bool:
 def _why_empty(evidence: Evidence) -> str:
     mine, right = evidence.yours("losses"), evidence.right("losses")
     if np.allclose(mine[1:], right[:-1], 1e-4):
-        why = "What you have at place k + 1 belongs to place k: counting starts at 0."
+        why = "What you return at place k + 1 belongs to place k, because places start at 0."
     elif np.allclose(mine[1:], right[1:], 1e-4):
-        why = "The other places are right."
+        why = "Your other places are right."
     else:
         why = _both(evidence)
     return (
-        "The mean of no number is NaN. A position where `x` is the boundary counts, and its place "
-        f"is 0. {why}"
+        "The mean of no numbers at all is NaN. But a position where `x` is the boundary counts, "
+        f"and its place is 0. {why}"
     )
 
 
 @mistake(
-    "Place 0 is NaN in yours, and other places are not.", _why_empty, recognized=_first_place_empty
+    "Your loss at place 0 is NaN, but those at the other places are numbers.",
+    _why_empty,
+    recognized=_first_place_empty,
 )
 def _places_one_late(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary) + 1, y >= 0, longest)
@@ -348,16 +360,16 @@ def _first_letter_alone(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "one-place",
-        "Your losses are right for several rows and places, and wrong for one row and one place.",
-        unwrapped(f"""With B = 1 and longest = 1 you return
-        {number(float(evidence.yours("first")[0]), 4)}; expected
+        "Your losses are right for several rows and places, but wrong for one row and one place.",
+        unwrapped(f"""With B = 1 and longest = 1, you return
+        {number(float(evidence.yours("first")[0]), 4)} instead of
         {number(float(evidence.right("first")[0]), 4)}."""),
         POSITION,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Which targets a place has, where the mean of them is another one."""
+    """Which targets are at the first place whose mean is wrong."""
     if not evidence.comparable("losses"):
         return None
     mine, right = evidence.yours("losses"), evidence.right("losses")
@@ -368,11 +380,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     loss = float(_losses(torch.from_numpy(evidence.inputs["logits"]), y)[b, t])
     return Finding(
         "another-mean",
-        f"The mean at place {k} is another one.",
-        unwrapped(f"""{len(at)} targets that count stand at place {k}, in
-        {len(at[:, 0].unique())} of {len(x)} rows. The first is that of row {b} at position {t},
-        with a loss of {number(loss, 4)}. Their mean is {number(float(right[k]), 4)}; yours is
-        {number(float(mine[k]), 4)}."""),
+        f"Your mean at place {k} is wrong.",
+        unwrapped(f"""{len(at)} targets count at place {k}, in {len(at[:, 0].unique())} of {len(x)}
+        rows. The first one is in row {b} at position {t} and has a loss of {number(loss, 4)}. Their
+        mean is {number(float(right[k]), 4)}, but yours is {number(float(mine[k]), 4)}."""),
         POSITION,
     )
 

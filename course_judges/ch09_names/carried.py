@@ -1,4 +1,4 @@
-"""Judges 09/carried: a state that goes on from batch to batch, except where a row begins anew."""
+"""Judges 09/carried: a state that is carried from batch to batch, except where a row is fresh."""
 
 # mypy: allow-untyped-defs
 
@@ -24,7 +24,7 @@ _KEPT = ("pieces.kept.weights", "pieces.kept.mode")
 
 
 def _pieces(kept, cut, spend):
-    """An answer: which states are kept, how they are cut from the past, what becomes of losses."""
+    """An answer with its own way to keep states, to detach them and to use the losses."""
 
     def answer(model, batches):
         state, losses = None, []
@@ -72,7 +72,7 @@ read_in_pieces = _pieces(_others, _all_detached, _each)
 
 
 def _start_forgotten(evidence: Evidence) -> bool:
-    """True if the gradients are those of the batches alone, without what was there before."""
+    """True if the gradients are those of the batches alone, without those from before the call."""
     if not evidence.same("pieces.losses"):
         return False
     return all(
@@ -82,7 +82,7 @@ def _start_forgotten(evidence: Evidence) -> bool:
 
 
 def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
-    """Gradients that are the right ones times a factor, beside what was there before."""
+    """Gradients that, apart from those before the call, are the right ones times a factor."""
     if evidence.same(*_GRADIENTS):
         return None
     mine, right = (
@@ -94,36 +94,37 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "gradients-scaled",
-        "Your losses are right, and what they add to the gradients is scaled.",
-        f"It is {number(factor, 4)} times what it should be, in every parameter.",
+        "Your losses are right, but what they add to the gradients is scaled.",
+        f"In every parameter it is {number(factor, 4)} times what it should be.",
         CARRIED,
     )
 
 
 def _model_changed(evidence: Evidence) -> Finding | None:
-    """The model is another one afterwards."""
+    """Weights or a mode that are no longer what they were before the call."""
     alone = evidence.same("pieces.losses", *_GRADIENTS)
     if not evidence.same("pieces.kept.weights"):
         return Finding(
             "weights-changed",
-            "The parameters are others than before your function was called.",
+            "Your function changed the model's parameters.",
             ("Your losses and gradients are right. " if alone else f"{_first_or_none(evidence)} ")
-            + "Only the gradients were to grow: take no step, and leave `requires_grad` as it is.",
+            + "It should only add to the gradients, so don't take a step, and leave "
+            "`requires_grad` as it is.",
             CARRIED,
         )
     if not alone:
         return None
     return Finding(
         "mode-not-restored",
-        "You left the model in another mode than you found it in.",
-        "It came in training mode and is in evaluation mode now, so a training that goes on has no "
-        "dropout.",
+        "You left the model in a different mode from the one you found it in.",
+        "It was in training mode before and is in evaluation mode now, so it would go on training "
+        "without dropout.",
         CARRIED,
     )
 
 
 def _shares_of_batches(evidence: Evidence) -> list[float] | None:
-    """How often each batch's loss went backward, if that is what gradients are made of."""
+    """How often each batch's loss went backward, if that explains the gradients."""
     if not evidence.same("pieces.losses"):
         return None
     mine, right = (
@@ -143,21 +144,21 @@ def _shares_of_batches(evidence: Evidence) -> list[float] | None:
 
 
 def _weighed(evidence: Evidence) -> Finding | None:
-    """Gradients that are made of those of the batches, some of which count more than once."""
+    """Gradients that are those of the batches, but with weights that aren't all 1."""
     shares = _shares_of_batches(evidence)
     if shares is None:
         return None
     grown = (
-        " A sum that has grown since the first batch takes the earlier ones along each time."
+        " If you go backward through a running sum of losses, earlier losses count each time."
         if min(shares) > 0.5 and shares[0] > shares[-1] + 0.5
         else ""
     )
     told = ", ".join(number(round(share, 3) + 0.0) for share in shares)
     return Finding(
         "batches-weighed",
-        "Your losses are right, and batches do not count alike in your gradients.",
-        unwrapped(f"""The gradients of the {len(shares)} batches are in yours {told} times; each
-        should be there once. Which loss goes backward, and how often?{grown}"""),
+        "Your losses are right, but the batches don't count equally in your gradients.",
+        unwrapped(f"""Your gradients contain those of the {len(shares)} batches {told} times, but
+        should contain each of them once. Which losses go backward, and how often?{grown}"""),
         CARRIED,
     )
 
@@ -166,22 +167,24 @@ def _first_off(evidence: Evidence) -> str:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
     one, other = numbers_apart(float(mine[off]), float(right[off]))
-    return f"The loss of batch {off} is {one}; expected {other}."
+    return f"Your loss of batch {off} is {one} instead of {other}."
 
 
 def _first_or_none(evidence: Evidence) -> str:
-    """The first loss that is off, or that none is."""
+    """The first wrong loss, or that all are right."""
     return "Your losses are right." if evidence.same("pieces.losses") else _first_off(evidence)
 
 
 def _fresh_rows(evidence: Evidence) -> str:
     step = 2
     rows = evidence.inputs["fresh"][step].nonzero()[0]
-    return f"In batch {step} only row {int(rows[0])} begins anew. {_first_off(evidence)}"
+    return f"In batch {step} only row {int(rows[0])} is fresh. {_first_off(evidence)}"
 
 
 def _blanked_before(evidence: Evidence) -> str:
-    """Which rows enter the first batch with a wrong loss blank, since they were fresh before it."""
+    """Which rows have a blank state in the first batch with a wrong loss, because they were fresh
+    in the batch before it.
+    """
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
     rows = [str(b) for b in evidence.inputs["fresh"][max(off - 1, 0)].nonzero()[0]]
@@ -189,16 +192,16 @@ def _blanked_before(evidence: Evidence) -> str:
         return _first_off(evidence)
     several = len(rows) > 1
     fresh = f"rows {', '.join(rows[:-1])} and {rows[-1]} are" if several else f"row {rows[0]} is"
-    them, enter = ("them", "they enter") if several else ("it", "it enters")
-    return unwrapped(f"""In batch {off - 1} {fresh} fresh. You blank {them} when the batch has been
-    read, so {enter} batch {off} blank. {_first_off(evidence)}""")
+    them, start = ("them", "they start") if several else ("it", "it starts")
+    return unwrapped(f"""In batch {off - 1} {fresh} fresh. You blank {them} after this batch, so
+    {start} batch {off} blank. {_first_off(evidence)}""")
 
 
 def _steepness(evidence: Evidence) -> str:
     mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
     right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
-    return unwrapped(f"""Your losses are right. The gradient of `across` has norm {number(mine, 4)};
-    expected {number(right, 4)}.""")
+    return unwrapped(f"""Your losses are right, but the gradient of `across` has a norm of
+    {number(mine, 4)} instead of {number(right, 4)}.""")
 
 
 def _read_twice(evidence: Evidence) -> bool:
@@ -207,34 +210,35 @@ def _read_twice(evidence: Evidence) -> bool:
 
 
 _graph_kept = mistake(
-    "A state that you carry still hangs on the batch before.",
-    lambda e: unwrapped(f"""`backward` in the second of {len(e.inputs["x"])} batches walked back
-    into the first, whose graph was gone. Detach both states, the hidden and the cell."""),
+    "You carry a state that is still attached to the graph of the batch before.",
+    lambda e: unwrapped(f"""In the second of {len(e.inputs["x"])} batches, `backward` went back into
+    the first one, whose graph was already freed. Detach both the hidden state and the cell
+    state."""),
     recognized=_read_twice,
 )(_pieces(_others, lambda state: state, _each))
 
 _not_detached = mistake(
-    "You carry the state without detaching it, and go backward through all batches.",
-    lambda e: f"{_steepness(e)} Memory and time of a step would grow with every batch.",
+    "You carry the state without detaching it and go backward through all the batches.",
+    lambda e: f"{_steepness(e)} Each step would need more memory and time than the one before.",
 )(_pieces(_others, lambda state: state, _nothing))
 
 _only_hidden_detached = mistake(
-    "You detached the hidden state and left the cell state on its graph.", _steepness
+    "You detached the hidden state but not the cell state.", _steepness
 )(_pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing))
 
-_only_cell_detached = mistake(
-    "You detached the cell state and left the hidden state on its graph.", _steepness
-)(_pieces(_others, lambda state: (state[0], state[1].detach()), _nothing))
+_only_cell_detached = mistake("You detached the cell state but not the hidden state.", _steepness)(
+    _pieces(_others, lambda state: (state[0], state[1].detach()), _nothing)
+)
 
-_not_carried = mistake("Every batch of yours starts from a blank state.", _first_off)(
+_not_carried = mistake("You start every batch from a blank state.", _first_off)(
     _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each)
 )
 
-_fresh_ignored = mistake("You carry the state into rows that begin anew.", _fresh_rows)(
+_fresh_ignored = mistake("You carry the state into fresh rows, too.", _fresh_rows)(
     _pieces(lambda state, _: state, _all_detached, _each)
 )
 
-_all_rows_blank = mistake("Where one row begins anew you blank all rows.", _fresh_rows)(
+_all_rows_blank = mistake("As soon as one row is fresh, you blank all rows.", _fresh_rows)(
     _pieces(
         lambda state, fresh: tuple(s * (not fresh.any()) for s in state),
         _all_detached,
@@ -243,7 +247,7 @@ _all_rows_blank = mistake("Where one row begins anew you blank all rows.", _fres
 )
 
 _fresh_inverted = mistake(
-    "You blank the rows that go on and carry the state into those that begin anew.", _first_off
+    "You blank the rows that continue and carry the state into the fresh ones.", _first_off
 )(
     _pieces(
         lambda state, fresh: tuple(s.masked_fill(~fresh, 0.0) for s in state),
@@ -253,11 +257,11 @@ _fresh_inverted = mistake(
 )
 
 _states_exchanged = mistake(
-    "Hidden and cell state changed places where you carry them on.", _first_off
+    "You swapped the hidden state and the cell state when you carried them on.", _first_off
 )(_pieces(lambda state, fresh: _others(state, fresh)[::-1], _all_detached, _each))
 
 _cell_not_carried = mistake(
-    "You carry the hidden state on and begin every batch with a blank cell state.", _first_off
+    "You carry the hidden state on but start every batch with a blank cell state.", _first_off
 )(
     _pieces(
         lambda state, fresh: (_others(state, fresh)[0], torch.zeros_like(state[1])),
@@ -267,7 +271,7 @@ _cell_not_carried = mistake(
 )
 
 _hidden_not_carried = mistake(
-    "You carry the cell state on and begin every batch with a blank hidden state.", _first_off
+    "You carry the cell state on but start every batch with a blank hidden state.", _first_off
 )(
     _pieces(
         lambda state, fresh: (torch.zeros_like(state[0]), _others(state, fresh)[1]),
@@ -276,14 +280,14 @@ _hidden_not_carried = mistake(
     )
 )
 
-_row_zero_decides = mistake("Whether row 0 begins anew decides for all rows.", _fresh_rows)(
+_row_zero_decides = mistake("You blank all rows if row 0 is fresh, and none if not.", _fresh_rows)(
     _pieces(
         lambda state, fresh: tuple(s * (not fresh[0, 0, 0]) for s in state), _all_detached, _each
     )
 )
 
 _only_hidden_blanked = mistake(
-    "You blank the hidden state of fresh rows and leave their cell state as it was.", _fresh_rows
+    "You blank the hidden state of fresh rows but not their cell state.", _fresh_rows
 )(
     _pieces(
         lambda state, fresh: (state[0].masked_fill(fresh, 0.0), state[1]),
@@ -293,7 +297,7 @@ _only_hidden_blanked = mistake(
 )
 
 _only_cell_blanked = mistake(
-    "You blank the cell state of fresh rows and leave their hidden state as it was.", _fresh_rows
+    "You blank the cell state of fresh rows but not their hidden state.", _fresh_rows
 )(
     _pieces(
         lambda state, fresh: (state[0], state[1].masked_fill(fresh, 0.0)),
@@ -304,7 +308,7 @@ _only_cell_blanked = mistake(
 
 
 @mistake(
-    "You blank fresh rows when their batch has been read; they start blank, before it is.",
+    "You blank fresh rows after reading their batch, but they should be blank before it.",
     _blanked_before,
 )
 def _blanked_too_late(model, batches):
@@ -318,9 +322,9 @@ def _blanked_too_late(model, batches):
 
 
 @mistake(
-    "Your losses are sums; the loss of a batch is the mean over its targets.",
-    lambda e: unwrapped(f"""Yours are {e.inputs["y"][0].size} times as large, once for each of the
-    B · T targets, and so is what they add to the gradients. {_first_off(e)}"""),
+    "Your losses are sums, but the loss of a batch is the mean over its targets.",
+    lambda e: unwrapped(f"""They are too large by a factor of {e.inputs["y"][0].size}, the number of
+    targets B · T, and so is what they add to the gradients. {_first_off(e)}"""),
     cases=("pieces.losses", "pieces.gradients"),
 )
 def _summed(model, batches):
@@ -344,9 +348,10 @@ def _clipped(model, losses):
 
 
 _gradients_clipped = mistake(
-    "The gradients are clipped; they were to add up as they come.",
-    lambda e: unwrapped(f"""The norm of all your gradients together is
-    {_norm_of_gradients(e):.3f}, and so round a number is no chance. {_steepness(e)}"""),
+    "You seem to clip the gradients, but they should add up unchanged.",
+    lambda e: unwrapped(f"""All your gradients together have a norm of
+    {_norm_of_gradients(e):.3f}, and such a round number is hardly a coincidence.
+    {_steepness(e)}"""),
     recognized=lambda e: (
         e.same("pieces.losses")
         and not all(e.same(name) for name in _GRADIENTS)
@@ -355,24 +360,24 @@ _gradients_clipped = mistake(
 )(_pieces(_others, _all_detached, _clipped))
 
 _start_gradients_cleared = mistake(
-    "You set the gradients to zero that were there before the first batch.",
-    f"Every parameter came with a gradient of {START_GRADIENT:g}, which should be part of the sum.",
+    "You cleared the gradients that were there before the first batch.",
+    f"Each parameter came with a gradient of {START_GRADIENT:g}, which should stay in the sum.",
     recognized=_start_forgotten,
 )(_pieces(_others, _all_detached, _first_clears))
 
 _last_gradient_only = mistake(
-    "In your gradients is the last batch alone; asked for is the sum over all.", _steepness
+    "Your gradients are those of the last batch instead of the sum over all batches.", _steepness
 )(_pieces(_others, _all_detached, _latest))
 
 
-@mistake("Nothing went backward: the parameters have no gradient.", _steepness)
+@mistake("No loss went backward, so nothing was added to the gradients.", _steepness)
 def _no_gradient(model, batches):
     with torch.no_grad():
         return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
 
 
 @mistake(
-    "Your losses are those of the last position of each batch; all positions count.",
+    "You took the loss only at the last position of each batch, but all positions count.",
     lambda e: unwrapped(f"""A batch has B · T = {e.inputs["y"][0].size} targets, and its loss is the
     mean over all of them. {_first_off(e)}"""),
     cases=("pieces",),
@@ -403,14 +408,15 @@ _LEFT_OUT = tuple(_without(batch) for batch in range(4))
 
 
 _batch_left_out = mistake(
-    "One batch adds nothing to your gradients.",
-    lambda e: f"Go backward through the loss of each of the {len(e.inputs['x'])}. {_steepness(e)}",
+    "One of the batches adds nothing to your gradients.",
+    lambda e: unwrapped(f"""Go backward through the loss of each of the {len(e.inputs["x"])}
+    batches. {_steepness(e)}"""),
     also=_LEFT_OUT[1:],
 )(_LEFT_OUT[0])
 
 
 def _with_loss(loss):
-    """An answer with another loss of a batch: `loss(logits, y)`."""
+    """An answer that takes `loss(logits, y)` as the loss of a batch."""
 
     def answer(model, batches):
         state, losses = None, []
@@ -428,12 +434,13 @@ def _with_loss(loss):
 def _times(evidence: Evidence) -> str:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     B, T = evidence.inputs["y"][0].shape
-    return unwrapped(f"""Yours are {number(float(mine[0] / right[0]))} times as large, where B = {B}
-    and T = {T}: a sum over one of the two, and a mean over the other. {_first_off(evidence)}""")
+    return unwrapped(f"""They are too large by a factor of {number(float(mine[0] / right[0]))}. With
+    B = {B} and T = {T}, this comes from summing over one of the two axes and averaging over the
+    other. {_first_off(evidence)}""")
 
 
 _summed_along_one = mistake(
-    "Your losses are sums along rows or along positions; the mean goes over both.",
+    "You summed the losses over rows or over positions instead of averaging over both.",
     _times,
     also=(
         _with_loss(
@@ -449,19 +456,19 @@ _summed_along_one = mistake(
 )
 
 _pairs_mixed = mistake(
-    "Your logits and targets do not stand in the same order where they are compared.",
-    lambda e: unwrapped(f"""One of the two goes row by row, the other position by position.
-        {_first_off(e)} Flatten both from (B, T, …)."""),
+    "You compare logits with the targets of other rows and positions.",
+    lambda e: unwrapped(f"""One of the two is flattened row by row, the other position by position.
+    {_first_off(e)} Flatten both from (B, T, …)."""),
     also=(_with_loss(lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.T.flatten())),),
 )(_with_loss(lambda logits, y: F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), y.flatten())))
 
 _shifted_again = mistake(
-    "You compare the logits at t with `y[:, t + 1]`; `y` holds what follows `x[:, t]` already.",
+    "You compare the logits at t with `y[:, t + 1]`, but what follows `x[:, t]` is `y[:, t]`.",
     _first_off,
 )(_with_loss(lambda logits, y: F.cross_entropy(logits[:, :-1].flatten(0, 1), y[:, 1:].flatten())))
 
 _only_if_all_begin = mistake(
-    "You blank states only where all rows of a batch begin anew.", _fresh_rows
+    "You blank states only if all rows of a batch are fresh.", _fresh_rows
 )(
     _pieces(
         lambda state, fresh: tuple(s * (not fresh.all()) for s in state),
@@ -472,8 +479,8 @@ _only_if_all_begin = mistake(
 
 
 @mistake(
-    "Every batch of yours goes on from the end of the first one.",
-    lambda e: f"A row goes on from the end of the batch before. {_first_off(e)}",
+    "You start every batch from the state at the end of the first one.",
+    lambda e: f"A row goes on from the end of the batch right before it. {_first_off(e)}",
 )
 def _first_state_for_all(model, batches):
     first, losses = None, []
@@ -489,7 +496,7 @@ def _first_state_for_all(model, batches):
 
 
 @mistake(
-    "You return the mean of the losses so far; asked for is the loss of each batch.",
+    "You return the mean of the losses so far instead of the loss of each batch.",
     _first_off,
     cases=("pieces.losses",),
 )
@@ -499,20 +506,22 @@ def _means_so_far(model, batches):
 
 
 def _states_off(evidence: Evidence) -> Finding | None:
-    """Which losses are wrong where not all are, and what those batches have in common."""
+    """Which losses are wrong if not all are, and what those batches have in common."""
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     if mine.shape != right.shape:
         return None
     off = np.asarray(abs(mine - right) > 1e-4 * abs(right) + 1e-5)
     if not off.any() or off[0] or evidence.same(*_GRADIENTS):
-        return None  # with the right gradients, states are right and losses are told in another way
+        return (
+            None  # with the right gradients, states are right, so losses differ for other reasons
+        )
     first = int(off.argmax())
     anew = np.asarray(evidence.inputs["fresh"].any(axis=1))
     if not anew[first]:
         return Finding(
             "other-states",
-            "Your loss is right for batch 0, which starts blank, and wrong where rows go on.",
-            unwrapped(f"""In batch {first} no row begins anew. {_first_off(evidence)} Does each row
+            "Your loss is right for batch 0, which starts blank, but wrong where rows go on.",
+            unwrapped(f"""No row of batch {first} is fresh. {_first_off(evidence)} Does each row
             start from both states that it had at the end of the batch before?"""),
             CARRIED,
         )
@@ -520,34 +529,34 @@ def _states_off(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "other-fresh-rows",
-        "Your losses are right until a row begins anew, and wrong from there on.",
-        unwrapped(f"""Batch {first} is the first after batch 0 in which one does; it starts blank,
-        which is all zeros in both states, and the others go on from the end of batch {first - 1}.
+        "Your losses are right until a batch has a fresh row.",
+        unwrapped(f"""Batch {first} is the first after batch 0 that has one. A fresh row starts with
+        zeros in both states, and the others go on from the end of batch {first - 1}.
         {_first_off(evidence)}"""),
         CARRIED,
     )
 
 
 def _other_gradients(evidence: Evidence) -> Finding | None:
-    """Gradients that are not made of those of the batches, each of which stays in its own."""
+    """Gradients that are not a weighted sum of those of the batches."""
     if not evidence.same("pieces.losses") or evidence.same(*_GRADIENTS):
         return None
     return Finding(
         "other-gradients",
-        "Your losses are right, and your gradients are no sum of what the batches give alone.",
-        f"{_steepness(evidence)} Do some losses go backward into an earlier batch, because a state "
-        "hangs on it, or are gradients changed afterwards?",
+        "Your losses are right, but your gradients aren't the sum of those of the batches.",
+        f"{_steepness(evidence)} Does a loss go backward into an earlier batch because a state "
+        "isn't detached, or do you change gradients afterwards?",
         CARRIED,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """How far a loss is from what it should be."""
+    """The first wrong loss and over how many targets it should be the mean."""
     return Finding(
         "other-losses",
-        "Your losses are other ones.",
-        unwrapped(f"""{_first_off(evidence)} It is the mean over {evidence.inputs["y"][0].size}
-        targets."""),
+        "Your losses are wrong.",
+        unwrapped(f"""{_first_off(evidence)} The loss of a batch is the mean over its
+        {evidence.inputs["y"][0].size} targets."""),
         CARRIED,
     )
 

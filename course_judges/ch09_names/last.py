@@ -48,7 +48,7 @@ def _count(evidence: Evidence) -> int:
 def _both(evidence: Evidence) -> str:
     lengths = ", ".join(str(int(T)) for T in evidence.inputs["lengths"])
     mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
-    return f"With {lengths} tokens of past your losses are {mine}; expected {right}."
+    return f"With {lengths} tokens of past, your losses are {mine}, but should be {right}."
 
 
 def _longest_right(evidence: Evidence) -> bool:
@@ -57,21 +57,25 @@ def _longest_right(evidence: Evidence) -> bool:
     return bool(abs(mine - right) < 1e-4 * right)
 
 
+def _one_left_out(evidence: Evidence) -> str:
+    return f"You ask about {_count(evidence) - 1} of {_count(evidence)} targets. {_both(evidence)}"
+
+
 @mistake(
-    "Each length was asked about targets of its own.",
-    lambda e: unwrapped(f"""A length of {int(e.inputs["lengths"].min())} has
-    {len(e.inputs["tokens"]) - int(e.inputs["lengths"].min())} targets, the longest {_count(e)}.
-    {_both(e)} A comparison needs the same questions for all."""),
+    "You took different targets for each length.",
+    lambda e: unwrapped(f"""With a length of {int(e.inputs["lengths"].min())} there are
+    {len(e.inputs["tokens"]) - int(e.inputs["lengths"].min())} possible targets, but with the
+    longest only {_count(e)}. {_both(e)} To be comparable, all lengths need the same targets."""),
 )
 def _other_targets(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T)) for T in lengths]
 
 
 @mistake(
-    "All lengths have equally many targets in yours, and not the same ones.",
-    lambda e: unwrapped(f"""Your shortest length stops
-    {int(e.inputs["lengths"].max()) - int(e.inputs["lengths"].min())} targets before the end.
-    {_both(e)}"""),
+    "You took equally many targets for each length, but not the same ones.",
+    lambda e: unwrapped(f"""The targets of your shortest length stop
+    {int(e.inputs["lengths"].max()) - int(e.inputs["lengths"].min())} tokens before the end of the
+    text. {_both(e)}"""),
 )
 def _first_targets(model, tokens, lengths):
     count = len(tokens) - max(lengths)
@@ -79,9 +83,9 @@ def _first_targets(model, tokens, lengths):
 
 
 @mistake(
-    "Your shorter lengths are asked about one target more than the longest.",
-    lambda e: unwrapped(f"""It has {_count(e)} targets; a token with one fewer before it is none.
-    {_both(e)}"""),
+    "Your shorter lengths have one target more than the longest.",
+    lambda e: unwrapped(f"""The longest has {_count(e)} targets. A token with fewer than
+    `max(lengths)` tokens before it shouldn't be a target for the others either. {_both(e)}"""),
 )
 def _one_target_more(model, tokens, lengths):
     longest = max(lengths)
@@ -89,49 +93,49 @@ def _one_target_more(model, tokens, lengths):
 
 
 @mistake(
-    "The first target is left out: the token with exactly `max(lengths)` tokens before it.",
-    lambda e: f"You ask about {_count(e) - 1} targets of {_count(e)}. {_both(e)}",
+    "You left out the first target, the token with exactly `max(lengths)` tokens before it.",
+    _one_left_out,
 )
 def _first_target_lost(model, tokens, lengths):
     return losses_at_last(model, tokens[1:], lengths)
 
 
 _all_positions = mistake(
-    "You took the mean over all positions of the windows.",
+    "You took the mean over all positions of the windows instead of only the last.",
     lambda e: f"{_both(e)} The first positions of a window have hardly any past.",
     POSITION,
 )(_all_positions_answer)
 
 
 @mistake(
-    "Your windows lie side by side, so only one target in T is asked about.",
-    lambda e: unwrapped(f"""{_both(e)} There are {_count(e)} targets with the longest past; windows
-    may overlap."""),
+    "Your windows lie side by side, so you ask about only one target in T.",
+    lambda e: unwrapped(f"""There are {_count(e)} targets for each length, and windows may overlap.
+    {_both(e)}"""),
 )
 def _side_by_side(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T, T)) for T in lengths]
 
 
 @mistake(
-    "The last token of the text is a target, too; yours leaves it out.",
-    lambda e: f"You ask about {_count(e) - 1} targets of {_count(e)}. {_both(e)}",
+    "You left out the last target, which is the last token of the text.",
+    _one_left_out,
 )
 def _last_target_lost(model, tokens, lengths):
     return losses_at_last(model, tokens[:-1], lengths)
 
 
-@mistake("You read the logits of position 0, which has seen one token.", _both, POSITION)
+@mistake("You read the logits at position 0, which has seen only one token.", _both, POSITION)
 def _reads_first_logits(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T)[max(lengths) - T :], place=0) for T in lengths]
 
 
-@mistake("You compare with the last token of the window, which the model has read.", _both)
+@mistake("You took as target the last token that the model reads, not the one after it.", _both)
 def _unshifted_targets(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T)[max(lengths) - T :], target=-2) for T in lengths]
 
 
 @mistake(
-    "Every length got the longest past.",
+    "You used the longest past for every length.",
     lambda e: unwrapped(f"""Your {len(e.inputs["lengths"])} losses are all
     {number(e.yours("losses")[0], 4)}. {_both(e)}"""),
 )
@@ -140,8 +144,9 @@ def _longest_for_all(model, tokens, lengths):
 
 
 @mistake(
-    "You return sums, not means.",
-    lambda e: f"Yours are {_count(e)} times as large, once for each target. {_both(e)}",
+    "You return sums instead of means.",
+    lambda e: unwrapped(f"""Your losses are too large by a factor of {_count(e)}, the number of
+    targets. {_both(e)}"""),
 )
 def _summed(model, tokens, lengths):
     longest = max(lengths)
@@ -149,9 +154,9 @@ def _summed(model, tokens, lengths):
 
 
 @mistake(
-    "A length that is asked for twice is answered once.",
+    "If a length is asked for twice, you answer it only once.",
     lambda e: unwrapped(f"""For {e.right("twice.losses").size} lengths you return
-    {e.yours("twice.losses").size} losses. A dict, or a set, keeps each key once."""),
+    {e.yours("twice.losses").size} losses. A dict or a set would keep each length only once."""),
     cases=("losses", "twice"),
 )
 def _answered_once(model, tokens, lengths):
@@ -170,15 +175,15 @@ def _in_chunks(size):
 
 
 _chunks_averaged = mistake(
-    "You averaged the means of chunks, and the last chunk has fewer targets than the others.",
-    lambda e: unwrapped(f"""All {_count(e)} targets should weigh the same: add up losses, and divide
-    by their number at the end. {_both(e)}"""),
+    "You averaged the means of chunks, but the last chunk has fewer targets than the others.",
+    lambda e: unwrapped(f"""All {_count(e)} targets should count the same, so add up the losses and
+    divide by their number at the end. {_both(e)}"""),
     also=tuple(_in_chunks(size) for size in (2, 3, 4, 5, 6, 10, 12, 16, 20, 24, 25, 32)),
 )(_in_chunks(8))
 
 
 def _at_other_windows(inputs_of, read=lambda logits: logits[:, -1]):
-    """An answer whose model is shown `inputs_of(windows, T)` of the windows of the longest past."""
+    """An answer that shows the model `inputs_of(windows, T)` of the longest windows."""
 
     @torch.no_grad()
     def answer(model, tokens, lengths):
@@ -192,13 +197,13 @@ def _at_other_windows(inputs_of, read=lambda logits: logits[:, -1]):
 
 
 _target_read = mistake(
-    "The model reads the target itself: it is the last of the T tokens that you show.",
-    lambda e: f"The T tokens right before the target are to be read. {_both(e)}",
+    "You show the model the target itself as the last of the T tokens.",
+    lambda e: f"It should read the T tokens right before the target. {_both(e)}",
 )(_at_other_windows(lambda windows, T: windows[:, windows.shape[1] - T :]))
 
 _filled_with_zeros = mistake(
-    "You hide the older tokens by setting them to 0, and token 0 is read like any other.",
-    lambda e: f"For a length T the model is shown T tokens and nothing else. {_both(e)}",
+    "You set the older tokens to 0, but the model reads token 0 like any other.",
+    lambda e: f"For a length T, show the model T tokens and nothing else. {_both(e)}",
 )(
     _at_other_windows(
         lambda windows, T: F.pad(
@@ -208,8 +213,8 @@ _filled_with_zeros = mistake(
 )
 
 _logits_averaged = mistake(
-    "You average the logits over the positions; those of the last have read the whole past.",
-    _both,
+    "You averaged the logits over the positions instead of taking those at the last one.",
+    lambda e: f"Only the last position has read the whole past. {_both(e)}",
 )(
     _at_other_windows(
         lambda windows, T: windows[:, -1 - T : -1], read=lambda logits: logits.mean(dim=1)
@@ -218,8 +223,8 @@ _logits_averaged = mistake(
 
 
 @mistake(
-    "The model is in training mode while you take its losses; it came in evaluation mode.",
-    _both,
+    "You put the model into training mode, but it came in evaluation mode.",
+    lambda e: f"Losses are measured without dropout. {_both(e)}",
 )
 def _in_training_mode(model, tokens, lengths):
     model.train()
@@ -235,7 +240,9 @@ def _of_each_target(evidence: Evidence, T: int):
 
 
 def _asked_about(evidence: Evidence, place: int) -> tuple[int, int] | None:
-    """From which token to which your loss at this place is the mean; None if it is none such."""
+    """The first and the last token of a range over which your loss at this place is the mean; None
+    if there is no such range.
+    """
     T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
     sums = np.concatenate([[0], _of_each_target(evidence, T).cumsum()])
     for start in range(len(sums) - 1):
@@ -248,7 +255,7 @@ def _asked_about(evidence: Evidence, place: int) -> tuple[int, int] | None:
 
 
 def _other_range(evidence: Evidence) -> Finding | None:
-    """Each loss is right for targets that stand together, and these are not the ones asked for."""
+    """Losses that are means over other ranges of targets than the one asked for."""
     if not evidence.comparable("losses"):
         return None
     mine, right = evidence.yours("losses"), evidence.right("losses")
@@ -257,22 +264,22 @@ def _other_range(evidence: Evidence) -> Finding | None:
     if not ranges or None in ranges.values():
         return None
     lengths, longest = evidence.inputs["lengths"], int(evidence.inputs["lengths"].max())
-    told = "; ".join(
-        f"for T = {int(lengths[place])}, tokens {found[0]} to {found[1]}"
+    told = ", and ".join(
+        f"for T = {int(lengths[place])} over tokens {found[0]} to {found[1]}"
         for place, found in ranges.items()
         if found is not None
     )
     return Finding(
         "other-targets-asked",
-        "You take means over other targets than those that are asked for.",
-        f"Yours go over these, counted from 0: {told}. Asked for are tokens {longest} to "
-        f"{len(evidence.inputs['tokens']) - 1} for every length. {_both(evidence)}",
+        "You average over other targets than the ones asked for.",
+        f"Counting tokens from 0, you average {told}. For every length, the targets should be "
+        f"tokens {longest} to {len(evidence.inputs['tokens']) - 1}. {_both(evidence)}",
         SAME_PAST,
     )
 
 
 def _one_token_less(evidence: Evidence) -> bool:
-    """True if every past of two tokens and more is read as if it were one shorter."""
+    """True if every past of two or more tokens was read as if it were one token shorter."""
     longest, lengths = int(evidence.inputs["lengths"].max()), evidence.inputs["lengths"]
     return evidence.comparable("losses") and all(
         abs(_of_each_target(evidence, int(T) - 1)[longest - int(T) + 1 :].mean() - mine)
@@ -283,8 +290,8 @@ def _one_token_less(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Your past is one token too short: for a length T the model reads T − 1.",
-    lambda e: f"A window of T inputs and their target has T + 1 tokens. {_both(e)}",
+    "Your past is one token too short, because for a length T your model reads only T − 1 tokens.",
+    lambda e: f"A window with T inputs and a target has T + 1 tokens. {_both(e)}",
     recognized=_one_token_less,
 )
 def _past_too_short(model, tokens, lengths):
@@ -303,14 +310,14 @@ def _past_of_one(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "past-of-one",
-        "Your losses are right for longer pasts, and wrong for a past of one token.",
+        "Your losses are right for longer pasts, but wrong for a past of one token.",
         _both(evidence),
         SAME_PAST,
     )
 
 
 def _single_target(evidence: Evidence) -> Finding | None:
-    """Right but for a text with as many tokens as the longest past, and one more."""
+    """Wrong only for a text that is one token longer than the longest past."""
     if not evidence.same("losses") or not evidence.comparable("twice.losses"):
         return None
     mine, right = evidence.yours("twice.losses"), evidence.right("twice.losses")
@@ -321,10 +328,10 @@ def _single_target(evidence: Evidence) -> Finding | None:
     longest = int(evidence.inputs["lengths"].max())
     return Finding(
         "single-target",
-        "Your losses are right for a long text, and wrong for one with a single target.",
-        unwrapped(f"""A text of {longest + 1} tokens has one token with {longest} before it. Of
-        {mine.size} losses, the one at place {place} is {number(float(mine[place]), 4)} in yours;
-        expected {number(float(right[place]), 4)}."""),
+        "Your losses are right for a long text, but wrong for one with a single target.",
+        unwrapped(f"""In a text of {longest + 1} tokens only the last one has {longest} before it.
+        Your loss for the length at index {place} of {mine.size} is {number(float(mine[place]), 4)}
+        instead of {number(float(right[place]), 4)}."""),
         SAME_PAST,
     )
 
@@ -334,15 +341,15 @@ def _mode_changed(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "mode-not-restored",
-        "You left the model in another mode than you found it in.",
-        "It came in evaluation mode and is in training mode now. Put back what was there before: "
-        "`model.train(was_training)`.",
+        "You left the model in a different mode from the one you found it in.",
+        "It came in evaluation mode and is in training mode now. Restore the mode that it was in, "
+        "with `model.train(was_training)`.",
         SAME_PAST,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """What is read before the first target, where a loss is another one."""
+    """What the model should read before the first target, at the first length with a wrong loss."""
     if not evidence.comparable("losses"):
         return None
     mine, right = evidence.yours("losses"), evidence.right("losses")
@@ -352,16 +359,16 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     read = " ".join(str(int(token)) for token in tokens[longest - T : longest])
     return Finding(
         "other-losses",
-        "Your losses are other ones.",
-        unwrapped(f"""The first of {_count(evidence)} targets is token number {longest}, which is
-        {int(tokens[longest])}. For T = {T} the model reads `{read}` before it.
+        "Your losses are wrong.",
+        unwrapped(f"""The first of {_count(evidence)} targets is at position {longest} of the text
+        and is token {int(tokens[longest])}. For T = {T}, the model should read `{read}` before it.
         {_both(evidence)}"""),
         SAME_PAST,
     )
 
 
 @mistake(
-    "For a short past you read the beginning of the longest one, not its end.",
+    "For a short past you read the beginning of the longest one instead of its end.",
     lambda e: f"The model should read the last T tokens before the target. {_both(e)}",
 )
 def _beginning_of_the_longest(model, tokens, lengths):

@@ -58,7 +58,7 @@ def _cycle(
 one_cycle = _cycle()
 
 
-# Where rise · steps misses the whole number from below, and where from above.
+# In one case rise · steps is a little below a whole number, in the other a little above.
 _CASES = {"cycle": "", "above": "_above"}
 
 
@@ -99,32 +99,32 @@ def _results_exchanged(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "exchanged",
-        "Two of your results changed places.",
+        "You returned your two results in the wrong order.",
         "The rate comes first, then the momentum.",
         CYCLE,
     )
 
 
-# What a course does at its first, its highest and its last step.
+# What the rate or the momentum does at the first step, at the peak and at the last step.
 _VERBS = ("begin", "turn", "end")
 
 
 def _anchors(evidence: Evidence) -> Finding | None:
-    """Whether the first, the highest and the last rate are right, or the momentum there, and if so
-    what is wrong between them.
+    """A rate or a momentum that is wrong at the first step, at the peak or at the last step; or, if
+    it is right there, somewhere in between.
     """
     turn, last = _turn(evidence), evidence.number("steps") - 1
     for what, unit in (("rate", float(evidence.inputs["peak"])), ("momentum", 1.0)):
         if evidence.same(f"cycle.{what}") or not evidence.comparable(f"cycle.{what}"):
             continue
         mine, right = (unit * side(f"cycle.{what}") for side in (evidence.yours, evidence.right))
-        places = {"at step 0": 0, f"at the peak, step {turn}": turn, "at the last step": last}
+        places = {"at step 0": 0, f"at the peak (step {turn})": turn, "at the last step": last}
         if np.allclose(mine[0] * right, right[0] * mine, 1e-3):
-            return None  # all of it is another number's
+            return None  # all of it is scaled by one factor
         off = [where for where, n in places.items() if abs(mine[n] - right[n]) > 1e-4 * right[n]]
         told = ", ".join(
-            f"{number(float(mine[places[where]]), 4)} {where}"
-            f" (expected {number(float(right[places[where]]), 4)})"
+            f"{number(float(mine[places[where]]), 4)} instead of"
+            f" {number(float(right[places[where]]), 4)} {where}"
             for where in off
         )
         if off:
@@ -132,27 +132,28 @@ def _anchors(evidence: Evidence) -> Finding | None:
             verbs = [verb for verb, where in zip(_VERBS, places, strict=True) if where in off]
             *before, final = verbs
             does_not = f"{', '.join(before)} or {final}" if before else final
-            numbers = "numbers that are" if before else "number that is"
+            values = "values" if before else "value"
             rest = f" It is right {right_ones}." if right_ones else ""
             return Finding(
                 f"{what}-at-the-ends",
-                f"Your {what} does not {does_not} at the {numbers} asked for.",
+                f"Your {what} doesn't {does_not} at the right {values}.",
                 f"It is {told}.{rest}",
                 CYCLE,
             )
         n = int((~(abs(mine - right) <= 1e-4 * right)).argmax())
         return Finding(
             f"{what}-between",
-            f"Your {what} begins, turns and ends as it should, and goes another way between.",
-            f"At step {n} it is {number(float(mine[n]), 4)}; expected {number(float(right[n]), 4)}."
-            " Half a cosine is level at both of its ends, and steepest halfway.",
+            f"Your {what} begins, turns and ends as it should, but is wrong in between.",
+            f"At step {n} it is {number(float(mine[n]), 4)} instead of"
+            f" {number(float(right[n]), 4)}. Half a cosine is flat at both ends and steepest"
+            " halfway.",
             CYCLE,
         )
     return None
 
 
 def _short_cycle(evidence: Evidence) -> Finding | None:
-    """Right but where the rise, or the fall, is a single step."""
+    """Wrong only where the rise or the fall is a single step."""
     if not evidence.same("cycle", "above"):
         return None
     for case, (steps, rise) in SHORT.items():
@@ -165,10 +166,10 @@ def _short_cycle(evidence: Evidence) -> Finding | None:
             way = "rise" if case == "early" else "fall"
             return Finding(
                 "short-cycle",
-                "Your cycle is right for many steps, and wrong for a few.",
-                unwrapped(f"""With steps = {steps} and rise = {rise:g} the {way} is a single step.
-                There the {what} at step {step} is {number(unit * float(mine[step]), 4)} in yours;
-                expected {number(unit * float(right[step]), 4)}."""),
+                "Your cycle is right with many steps, but wrong with a few.",
+                unwrapped(f"""With steps = {steps} and rise = {rise:g}, the {way} is a single step.
+                At step {step} your {what} is {number(unit * float(mine[step]), 4)} instead of
+                {number(unit * float(right[step]), 4)}."""),
                 CYCLE,
             )
     return None
@@ -177,28 +178,28 @@ def _short_cycle(evidence: Evidence) -> Finding | None:
 def _missed_from_above(evidence: Evidence) -> str:
     turn, steps = _turn(evidence, "_above"), evidence.number("steps_above")
     product = float(evidence.inputs["rise_above"]) * steps
-    return unwrapped(f"""With {steps} steps rise · steps is {turn + 1}, and in floating point
-    {product!r}. The peak is at step {turn}, and yours at step {turn + 1}: that comes of
-    `ceil(…) − 1`, and of `int(…)` without the − 1. Use `round(…) − 1`.""")
+    return unwrapped(f"""With {steps} steps, rise · steps is {turn + 1}, but in floating point it
+    comes out as {product!r}. The peak should be at step {turn}, but yours is at step {turn + 1}.
+    You get that from `ceil(…) − 1`, or from `int(…)` without the − 1. Use `round(…) − 1`.""")
 
 
 def _rate(evidence: Evidence, step: int) -> str:
     peak = float(evidence.inputs["peak"])
     mine, right = (peak * side("cycle.rate")[step] for side in (evidence.yours, evidence.right))
-    return f"At step {step} your rate is {number(mine, 4)}; expected {number(right, 4)}."
+    return f"At step {step} your rate is {number(mine, 4)} instead of {number(right, 4)}."
 
 
 def _momentum(evidence: Evidence) -> str:
     turn = _turn(evidence)
     mine = evidence.yours("cycle.momentum")[turn]
     right = evidence.right("cycle.momentum")[turn]
-    return unwrapped(f"""At the top, step {turn}, your momentum is {number(mine, 4)}; expected
-    {number(right, 4)}. Large steps need little of it.""")
+    return unwrapped(f"""At the peak (step {turn}) your momentum is {number(mine, 4)} instead of
+    {number(right, 4)}. Where steps are large, momentum should be low.""")
 
 
 def _momentum_at(evidence: Evidence, step: int) -> str:
     mine, right = (side("cycle.momentum")[step] for side in (evidence.yours, evidence.right))
-    return f"At step {step} your momentum is {number(mine, 4)}; expected {number(right, 4)}."
+    return f"At step {step} your momentum is {number(mine, 4)} instead of {number(right, 4)}."
 
 
 def _at_turn(evidence: Evidence) -> str:
@@ -218,43 +219,43 @@ def _halfway(evidence: Evidence) -> str:
 
 
 _straight_lines = mistake(
-    "You go along straight lines, as the chapter does; asked for are half cosines.", _halfway
+    "You used straight lines, as the chapter does, but the task asks for half cosines.", _halfway
 )(_cycle(between=_line))
 
 _final_from_the_peak = mistake(
-    "You divide the peak by `final_factor`; it divides the first rate.", _at_end
+    "You divide the peak by `final_factor`, but it divides the first rate.", _at_end
 )(_cycle(end=lambda peak, _, final: peak / final))
 
 _ends_where_it_began = mistake(
-    "Your rate ends where it began, and `final_factor` is not used.", _at_end
+    "Your rate ends where it began, as if there were no `final_factor`.", _at_end
 )(_cycle(end=lambda peak, start, _: peak / start))
 
-_starts_at_zero = mistake("Your rate starts at 0, and the first step is wasted.", _at_start)(
+_starts_at_zero = mistake("Your rate starts at 0, so the first step is wasted.", _at_start)(
     _cycle(begin=lambda *_: 0.0)
 )
 
-_counts_from_one = mistake("You count steps from 1; the first step is number 0.", _at_start)(
+_counts_from_one = mistake("You count steps from 1, but the first step is 0.", _at_start)(
     _cycle(shift=1)
 )
 
 _turns_one_step_late = mistake(
-    "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.", _at_turn
+    "Your rate peaks one step late instead of at step rise · steps − 1.", _at_turn
 )(_cycle(top=0))
 
 
 _falls_one_step_late = mistake(
-    "Your fall begins one step late: the rate stays at its peak for two steps.",
-    lambda e: unwrapped(f"""At the peak, step {_turn(e)}, s is 0 in both halves, and one step later
-    it is 1 / (steps − 1 − {_turn(e)}). {_rate(e, _turn(e) + 1)}"""),
+    "Your fall begins one step late, so the rate stays at its peak for two steps.",
+    lambda e: unwrapped(f"""The share s of the fall is 0 at the peak (step {_turn(e)}), and one step
+    later it is already 1 / (steps − 1 − {_turn(e)}). {_rate(e, _turn(e) + 1)}"""),
 )(_cycle(held=1))
 
 _ends_one_step_late = mistake(
-    "Your fall ends one step after the last: it takes the steps up to number steps − 1.", _at_end
+    "Your fall would end one step after the last one, which is step steps − 1.", _at_end
 )(_cycle(beyond=1))
 
 _rounded_down = mistake(
-    "You cut the digits behind the point off where rounding was needed.",
-    lambda e: unwrapped(f"""rise · steps is {_turn(e) + 1}, and in floating point
+    "You rounded rise · steps down, but it should be rounded to the nearest whole number.",
+    lambda e: unwrapped(f"""rise · steps is {_turn(e) + 1}, but in floating point it comes out as
     {float(e.inputs["rise"]) * e.number("steps")!r}, which `int` and `//` cut to {_turn(e)}. Use
     `round`. {_at_turn(e)}"""),
 )(_cycle(whole=int))
@@ -266,7 +267,7 @@ _rounded_up = mistake(
 )(_cycle(whole=math.ceil))
 
 
-@mistake("Your rate starts at its peak and only falls.", _at_start)
+@mistake("Your rate starts at its peak and never rises.", _at_start)
 def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high):
     last = peak / start_factor / final_factor
     share = step / (steps - 1)
@@ -279,9 +280,9 @@ _momentum_along = mistake("Your momentum rises and falls together with the rate.
 
 
 @mistake(
-    "Your momentum follows the rate; it goes along half a cosine of its own.",
-    lambda e: unwrapped(f"""The rate does not begin and end at 0, so a momentum in its measure
-    neither begins nor ends at `high`. {_momentum_at(e, 0)}"""),
+    "You computed the momentum from rate / peak, but it follows half cosines of its own.",
+    lambda e: unwrapped(f"""The rate doesn't begin or end at 0, so your momentum doesn't begin or
+    end at `high`. {_momentum_at(e, 0)}"""),
 )
 def _momentum_of_the_rate(step, steps, rise, peak, start_factor, final_factor, low, high):
     rate, _ = one_cycle(step, steps, rise, peak, start_factor, final_factor, low, high)
@@ -289,8 +290,7 @@ def _momentum_of_the_rate(step, steps, rise, peak, start_factor, final_factor, l
 
 
 @mistake(
-    "You compute the momentum from the rate, as its mirror image; it goes along half a cosine of "
-    "its own.",
+    "You mirrored the rate to get the momentum, but it follows half cosines of its own.",
     lambda e: unwrapped(f"""The rate ends below where it began, so your momentum ends above `high`.
     {_momentum_at(e, -1).replace("step -1", "the last step")}"""),
 )
@@ -300,7 +300,7 @@ def _momentum_mirrored(step, steps, rise, peak, start_factor, final_factor, low,
     return rate, high - (high - low) * (rate - first) / (peak - first)
 
 
-@mistake("Your rise counts its steps from 1: step 0 has gone a part of the way already.", _at_start)
+@mistake("You count the steps of the rise from 1, so step 0 is already part of the way.", _at_start)
 def _rise_from_one(step, steps, rise, peak, start_factor, final_factor, low, high):
     turn = round(rise * steps) - 1
     if step > turn:
@@ -310,11 +310,11 @@ def _rise_from_one(step, steps, rise, peak, start_factor, final_factor, low, hig
 
 
 _momentum_straight = mistake(
-    "Your momentum goes along straight lines; it goes along half cosines, as the rate does.",
+    "Your momentum follows straight lines, but it should follow half cosines, as the rate does.",
     lambda e: _momentum_at(e, max(1, _turn(e) // 3)),
 )(_cycle(momentum_between=_line))
 
-_momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
+_momentum_constant = mistake("Your momentum never changes.", _momentum)(
     _cycle(momentum=lambda *found: found[2])
 )
 

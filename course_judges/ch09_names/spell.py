@@ -23,8 +23,8 @@ from course_tasks.verdict import Finding
 
 @dataclass(frozen=True)
 class _Model:
-    """A model in one of its modes. Two are equal if they say the same after the same letters, and
-    most answers that a check tries ask them alike.
+    """A model in one of its modes. Two are equal if they give the same logits for the same letters,
+    so that the many answers that a check tries share what was computed.
     """
 
     weights: tuple[bytes, float, int]
@@ -39,7 +39,7 @@ class _Model:
 
 @lru_cache(maxsize=4096)
 def _logits(model: _Model, context: tuple[int, ...]) -> Array:
-    """(T, V) float64: nobody may write into them."""
+    """(T, V) float64; cached, so don't write into them."""
     before = model.ask.training
     logits = model.ask.train(model.training)(torch.tensor([context]))[0]
     model.ask.train(before)
@@ -143,7 +143,7 @@ spell = Speller()
 
 def _shown(names, index: int) -> str:
     letters = [int(token) for token in names[index][:15] if token >= 0]
-    return f"`{' '.join(map(str, letters))}`"
+    return f"`{' '.join(map(str, letters))}`" if letters else "an empty name"
 
 
 def _first_off(evidence: Evidence) -> str:
@@ -158,7 +158,7 @@ def _first_off(evidence: Evidence) -> str:
         off = np.argwhere((mine[:, :15] != right[:, :15]).any(axis=1))
         if len(off):
             index = int(off[0, 0])
-            return unwrapped(f"""With {told} one of your names is {_shown(mine, index)}; expected
+            return unwrapped(f"""With {told}, one of your names is {_shown(mine, index)} instead of
             {_shown(right, index)}.""")
     return ""
 
@@ -166,18 +166,18 @@ def _first_off(evidence: Evidence) -> str:
 def _lengths(evidence: Evidence) -> str:
     lengths = (evidence.yours("shortest")[:, :15] >= 0).sum(axis=1)
     short = int((lengths < evidence.number("shortest")).sum())
-    return unwrapped(f"""{short} of your {len(lengths)} names are shorter than
+    return unwrapped(f"""{short} of your {len(lengths)} names have fewer than
     {evidence.number("shortest")} letters. {_first_off(evidence)}""")
 
 
 def _sharpness(evidence: Evidence) -> str:
     temperature = float(evidence.inputs["temperature"])
-    return unwrapped(f"""The temperature is {number(temperature)}: logits should be multiplied by
-    {number(1 / temperature)}. {_first_off(evidence)}""")
+    return unwrapped(f"""The temperature is {number(temperature)}, so the logits should be
+    multiplied by {number(1 / temperature)}. {_first_off(evidence)}""")
 
 
 def _too_long(evidence: Evidence) -> bool:
-    """True if the model complained of its context."""
+    """True if the model complained that its context was too long."""
     errors = evidence.answers.errors.values()
     return any("more than block_size" in error.message for error in errors)
 
@@ -191,34 +191,34 @@ def _letters(case: str):
     )
 
 
-_boundary_kept = mistake("The boundary that ends a name is in your letters.", _first_off)(
+_boundary_kept = mistake("You return the boundary that ends a name as a letter.", _first_off)(
     Speller(end_kept=True)
 )
 
 _writes_on = mistake(
-    "You write on after the boundary was drawn.",
-    lambda e: f"{_first_off(e)} What follows a 0 is the next name.",
+    "You go on writing after the boundary was drawn.",
+    lambda e: f"{_first_off(e)} Letters after a 0 belong to the next name.",
 )(Speller(stops=False))
 
 _no_start_boundary = mistake(
-    "As soon as a name has letters, the boundary is missing before them in what the model reads.",
-    lambda e: unwrapped(f"""{_first_off(e)} The model reads the last {e.number("block_size")} of the
-    boundary and the letters so far. Without the boundary, a first letter might be any letter of a
-    name."""),
+    "Once a name has letters, you no longer show the model the boundary in front of them.",
+    lambda e: unwrapped(f"""{_first_off(e)} The model should read the last {e.number("block_size")}
+    tokens of the boundary and the letters so far. Without the boundary, the first letter could be
+    from anywhere in a name."""),
 )(Speller(start=False))
 
 _no_crop = mistake(
     "You gave the model more tokens than it can read.",
-    lambda e: unwrapped(f"""It reads the last {e.number("block_size")}, boundary included; names may
-    have up to {e.number("longest")} letters."""),
+    lambda e: unwrapped(f"""It can read {e.number("block_size")} tokens, including the boundary, but
+    names may have up to {e.number("longest")} letters. Show it only the last ones."""),
     recognized=_too_long,
 )(Speller(cropped=False))
 
 _boundary_pinned = mistake(
-    "Your context keeps the boundary in front of it, however long the name has become.",
-    lambda e: unwrapped(f"""The model reads the last {e.number("block_size")} tokens of the boundary
-    and the letters. Once there are that many letters, the boundary is none of them. A 0 in front of
-    later letters says that a name begins there. {_first_off(e)}"""),
+    "You keep the boundary at the front of your context, however long the name has become.",
+    lambda e: unwrapped(f"""The model should read the last {e.number("block_size")} tokens of the
+    boundary and the letters, so the boundary drops out once there are that many letters. A 0 in
+    front of later letters would say that a name begins there. {_first_off(e)}"""),
 )(Speller(pinned=True))
 
 _reads_first_logits = families.reads_first_logits(_first_off)(Speller(place=0))
@@ -238,55 +238,56 @@ _last_token_only = families.last_token_only(_first_off)(
 )
 
 _context_too_short = mistake(
-    "The model is shown one token less than it can read.",
-    lambda e: f"It reads the last {e.number('block_size')} tokens. {_first_off(e)}",
+    "You show the model one token fewer than it can read.",
+    lambda e: f"It should read the last {e.number('block_size')} tokens. {_first_off(e)}",
 )(Speller(context=lambda letters, size: [0, *letters][-(size - 1) :]))
 
 _boundary_behind = mistake(
-    "The boundary stands behind the letters in what you show the model; it stands before them.",
+    "You show the model the boundary after the letters, but it belongs in front of them.",
     lambda e: f"A 0 at the end says that the name is over. {_first_off(e)}",
 )(Speller(context=lambda letters, size: [*letters, 0][-size:]))
 
 _padded_with_boundaries = mistake(
-    "You fill what you show the model up with boundaries; there is one, before the first letter.",
-    lambda e: f"A shorter text needs no filling. {_first_off(e)}",
+    "You pad the context with boundaries, but there is only one, in front of the first letter.",
+    lambda e: f"A shorter context needs no padding. {_first_off(e)}",
 )(Speller(context=lambda letters, size: ([0] * size + letters)[-size:]))
 
 _order_of_chances = mistake(
-    "You add the probabilities up from the largest down; they are added in the tokens' order.",
-    lambda e: f"Token 0 comes first, then token 1. {_first_off(e)}",
+    "You add up the probabilities from the largest down instead of in the order of the tokens.",
+    lambda e: f"Token 0 comes first, then token 1, and so on. {_first_off(e)}",
 )(Speller(in_order=False))
 
 _token_before = mistake(
     "You take the token before the one that u draws.",
-    lambda e: unwrapped(f"""As many cumulative probabilities as are not larger than u come before
-    the right token, which has this number for its index. {_first_off(e)}"""),
+    lambda e: unwrapped(f"""The index of the right token is the number of cumulative probabilities
+    that are not larger than u. {_first_off(e)}"""),
 )(Speller(off=-1))
 
 _token_behind = mistake(
-    "You take the token behind the one that u draws.",
-    lambda e: unwrapped(f"""The first token whose cumulative probability is larger than u is the
-    one. {_first_off(e)}"""),
+    "You take the token after the one that u draws.",
+    lambda e: unwrapped(f"""The right token is the first one whose cumulative probability is larger
+    than u. {_first_off(e)}"""),
 )(Speller(off=1))
 
 _one_number_for_all = mistake(
-    "Every letter of a name is drawn with the first number of `uniform`.",
-    lambda e: f"Each draw takes the next one. {_first_off(e)}",
+    "You draw every letter of a name with the first number of `uniform`.",
+    lambda e: f"Each letter should take the next number. {_first_off(e)}",
 )(Speller(same_number=True))
 
 _never_ends = mistake(
-    "Your names never end with the boundary: they have `longest` letters in any case.",
-    lambda e: f"It is forbidden only while a name has fewer than `shortest`. {_first_off(e)}",
+    "You never let the boundary end a name, so all your names have `longest` letters.",
+    lambda e: unwrapped(f"""The boundary is forbidden only while a name has fewer than `shortest`
+    letters. {_first_off(e)}"""),
 )(Speller(forbidden="always"))
 
 _drawn_letters_up_to_longest = mistake(
-    "You draw up to `longest` letters; those of the prefix count as well.",
+    "You draw up to `longest` letters, but the letters of the prefix count as well.",
     _first_off,
     cases=("empty", "prefix", "shortest"),
 )(Speller(limit=lambda longest, given: longest + given))
 
 _one_letter_too_few = mistake(
-    "Your names end one letter before they have `longest`.",
+    "Your names stop one letter short of `longest`.",
     _first_off,
     cases=("empty", "prefix", "shortest"),
 )(Speller(limit=lambda longest, _: longest - 1))
@@ -298,103 +299,105 @@ _one_letter_too_many = mistake(
 )(Speller(limit=lambda longest, _: longest + 1))
 
 _one_more_than_shortest = mistake(
-    "You forbid the boundary for one letter too long.",
-    lambda e: unwrapped(f"""A name of exactly `shortest` letters may end, and where `shortest` is 0
-    an empty one. {_first_off(e)}"""),
+    "You forbid the boundary for one letter too many.",
+    lambda e: unwrapped(f"""A name may end once it has exactly `shortest` letters, so if `shortest`
+    is 0 it may even be empty. {_first_off(e)}"""),
 )(Speller(counted=lambda _: -1))
 
 _boundary_in_front = mistake(
-    "The boundary stands in front of the letters that you return.",
-    lambda e: f"The model reads it; the name has letters only. {_first_off(e)}",
+    "You return the boundary in front of the letters.",
+    lambda e: f"The model needs to read it, but the name has letters only. {_first_off(e)}",
 )(Speller(boundary_returned=True))
 
 _most_likely = mistake(
-    "You took the most likely letter and drew nothing.",
-    lambda e: unwrapped(f"""Your {len(e.yours("empty"))} names without a prefix are
-    {len(np.unique(e.yours("empty")[:, :15], axis=0))} different ones. {_first_off(e)}"""),
+    "You always took the most likely letter instead of drawing one.",
+    lambda e: unwrapped(f"""All {len(e.yours("empty"))} of your names without a prefix are the same.
+    {_first_off(e)}"""),
 )(Speller(greedy=True))
 
 _as_large_is_enough = mistake(
-    "You draw the first token whose cumulative probability is u; it has to be larger than u.",
-    lambda e: unwrapped(f"""One of the numbers u is 0, and 0 is the sum before any token that has a
-    chance. `torch.searchsorted` looks for what is as large, unless `right=True`.
-    {_first_off(e)}"""),
+    "You draw a token whose cumulative probability equals u, but it has to be larger than u.",
+    lambda e: unwrapped(f"""One of the numbers u is 0, and where the boundary is forbidden, its
+    cumulative probability is 0 as well. Then you draw the boundary. `torch.searchsorted` also finds
+    equal values unless you pass `right=True`. {_first_off(e)}"""),
 )(Speller(larger=False))
 
 _numbers_by_place = mistake(
-    "You take number n of `uniform` for letter n of the name, so a prefix skips the first ones.",
-    lambda e: f"The first letter that is drawn gets the first number. {_first_off(e)}",
+    "You use number n of `uniform` for letter n of the name, so a prefix skips the first numbers.",
+    lambda e: f"The first letter that you draw should take the first number. {_first_off(e)}",
 )(Speller(by_place=True))
 
-_ends_too_soon = mistake("The boundary was drawn before the name was long enough.", _lengths)(
+_ends_too_soon = mistake("You let names end before they are long enough.", _lengths)(
     Speller(forbidden="no")
 )
 
 _zero_mask = mistake(
-    "You set the boundary's logit to 0 where −inf belongs.",
-    lambda e: f"{_lengths(e)} A logit of 0 is a weight of e⁰ = 1.",
+    "You forbid the boundary by setting its logit to 0, but it has to be −inf.",
+    lambda e: f"{_lengths(e)} A logit of 0 still gives the boundary a weight of e⁰ = 1.",
 )(Speller(forbidden="0"))
 
 _not_renormalised = mistake(
-    "You took the boundary's probability away after the softmax; the rest no longer sums to 1.",
+    "You set the boundary's probability to 0 after the softmax, so the rest don't sum to 1.",
     _first_off,
 )(Speller(forbidden="after"))
 
 _drawn_again = mistake(
-    "Where the boundary comes too early you draw again; it is to have no chance at all.",
-    lambda e: unwrapped(f"""Each letter takes one number of `uniform`, and the others' probabilities
-    sum to 1. {_first_off(e)}"""),
+    "When the boundary comes too early you draw again, but it should have no chance at all.",
+    lambda e: unwrapped(f"""Each letter takes exactly one number of `uniform`, and while the
+    boundary is forbidden, the probabilities of the other tokens sum to 1. {_first_off(e)}"""),
 )(Speller(forbidden="no", again=True))
 
 _numbers_by_remaining = mistake(
-    "Without the boundary's logit every other one stands one place lower, and so do your tokens.",
-    lambda e: f"Token v has the logit at place v: let the boundary's be −inf. {_first_off(e)}",
+    "You removed the boundary's logit, which moves every other token down by one.",
+    lambda e: unwrapped(f"""The logit of token v has to stay at index v. Set the boundary's logit to
+    −inf instead of removing it. {_first_off(e)}"""),
 )(Speller(without_boundary=True))
 
 _asked_only_at_first = mistake(
-    "You ask once whether the name is too short; it has to be asked before each letter.",
+    "You check only once whether the name is too short, but you have to before each letter.",
     _first_off,
 )(Speller(asked_once=True))
 
 _numbers_from_the_end = mistake(
-    "You take the numbers of `uniform` from the end; the first one draws the first letter.",
+    "You take the numbers of `uniform` from the end, but the first one draws the first letter.",
     lambda e: f"`pop()` takes the last item. {_first_off(e)}",
 )(Speller(from_the_end=True))
 
 _both_boundaries = mistake(
-    "Boundaries stand around the letters that you return; return letters only.",
+    "You return the letters with a boundary on each side, but the name has letters only.",
     _first_off,
     also=(lambda *given: [0, *spell(*given), 0],),
 )(Speller(boundary_returned=True, end_kept=True))
 
 _prefix_not_counted = mistake(
-    "You count drawn letters only; the prefix belongs to the name.", _first_off
+    "You count only the letters that you draw, but the prefix belongs to the name, too.", _first_off
 )(Speller(counted=lambda prefix: -prefix))
 
 _boundary_counted = mistake(
-    "Your count of letters is one too high where the boundary is forbidden.",
-    lambda e: f"The boundary at the beginning is no letter; is it counted? {_lengths(e)}",
+    "Where you forbid the boundary, your count of letters is one too high.",
+    lambda e: f"Do you count the boundary at the beginning? It isn't a letter. {_lengths(e)}",
 )(Speller(counted=lambda _: 1))
 
 _prefix_forgotten = mistake(
-    "You return drawn letters only; the name begins with its prefix.", _first_off
+    "You return only the letters that you drew, but the name begins with its prefix.", _first_off
 )(Speller(prefix_kept=False))
 
-_training_mode = mistake("The model was in training mode while it wrote.", _first_off)(
+_training_mode = mistake("You left the model in training mode while it wrote.", _first_off)(
     Speller(mode="training")
 )
 
 _left_in_evaluation = mistake(
     "You left the model in evaluation mode.",
-    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right; a training that goes on
-    would go on without dropout."""),
+    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right, but if training goes on
+    after your call, it goes on without dropout."""),
 )(Speller(mode="evaluation"))
 
 
 _prefix_changed = mistake(
-    "You wrote your letters into the list that you were given as prefix.",
-    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right, but whoever calls you
-    with one prefix twice gets another name the second time. Begin with `list(prefix)`."""),
+    "You added your letters to the list that you were given as prefix.",
+    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right, but anyone who calls
+    your function twice with the same list gets a different name the second time. Start with
+    `list(prefix)`."""),
 )(Speller(own_list=False))
 
 
@@ -406,15 +409,15 @@ def _other_mode(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "mode-not-restored",
-        "You left the model in another mode than you found it in.",
-        "It came in training mode for one name and in evaluation mode for the next, and should go "
-        "back into its own each time.",
+        "You left the model in a different mode from the one you found it in.",
+        "It came in training mode for one name and in evaluation mode for the next, and should be "
+        "back in that mode each time.",
         BOUNDARY,
     )
 
 
 def _writes_beyond(evidence: Evidence) -> Finding | None:
-    """A prefix that is as long as a name may be, and grew."""
+    """A prefix that already has `longest` letters but isn't returned unchanged."""
     if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
         return None
     mine = evidence.yours("complete")
@@ -423,9 +426,9 @@ def _writes_beyond(evidence: Evidence) -> Finding | None:
     length = int((evidence.right("complete")[0, :15] >= 0).sum())
     return Finding(
         "complete-prefix-goes-on",
-        "A prefix that has `longest` letters already is not returned as it is.",
-        f"With longest = {length} and a prefix of {length} letters you return {_shown(mine, 0)}. "
-        "Ask whether the name may have another letter before you draw it.",
+        "You don't return a prefix unchanged if it already has `longest` letters.",
+        f"With longest = {length} and a prefix of {length} letters, you return {_shown(mine, 0)}. "
+        "Check whether the name may have another letter before you draw one.",
         BOUNDARY,
     )
 
@@ -437,13 +440,15 @@ def _other_names(evidence: Evidence) -> Finding | None:
     if _letters("empty")(evidence) and _letters("prefix")(evidence):
         return Finding(
             "others-where-forbidden",
-            "Your names are right where they may end at any letter, and wrong where they may not.",
-            f"{told} While a name is too short, its boundary has a probability of 0, the others "
-            "sum to 1 and keep their numbers, and each letter takes one number u.",
+            "Your names are right if they may end at any letter, but wrong if they have to reach "
+            "`shortest`.",
+            f"{told} While a name is too short, the boundary has a probability of 0 and the other "
+            "probabilities sum to 1. Tokens keep their numbers, and each letter takes one u.",
             BOUNDARY,
         )
-    at = f"At temperature {number(float(evidence.inputs['temperature']))}: "
-    return Finding("other-names", "Your names are not the ones asked for.", at + told, BOUNDARY)
+    at = f"At temperature {number(float(evidence.inputs['temperature']))}, "
+    told = at + told[0].lower() + told[1:]
+    return Finding("other-names", "Some of your names are wrong.", told, BOUNDARY)
 
 
 TASK = Task(

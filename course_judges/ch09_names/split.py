@@ -1,4 +1,4 @@
-"""Judges 09/split: three splits of a list in which one name is spelled in several ways."""
+"""Judges 09/split: three splits of a list in which a name may be spelled in several ways."""
 
 # mypy: allow-untyped-defs
 
@@ -57,7 +57,7 @@ def _nothing_lost(evidence: Evidence) -> bool:
 
 
 def _filled(evidence: Evidence, parts: Mapping[str, Collection[str]]) -> bool:
-    """True if no part is empty, but that of training where all names are held out."""
+    """True if no part is empty, except training if all names are held out."""
     rest = evidence.number("K") > 2 * evidence.number("held_out")
     return all(names or (half == "train" and not rest) for half, names in parts.items())
 
@@ -83,7 +83,7 @@ def _apart(evidence: Evidence) -> bool:
 
 
 def _deduplicated(evidence: Evidence) -> bool:
-    """True if the right names are in each split, and none of them twice."""
+    """True if each split has the right names, and each of them only once."""
     right = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
     wanted = {half: {*text.lower().split("\n")} - {""} for half, text in right.items()}
     parts = _parts_of(evidence)
@@ -92,15 +92,17 @@ def _deduplicated(evidence: Evidence) -> bool:
 
 
 def _where(evidence: Evidence, name: str) -> str:
-    """The splits in which a name is, as in "in the training split"."""
+    """Which splits a name is in: "in the training split"."""
     splits = [_CALLED[half] for half, keys in _keys(evidence).items() if name in keys]
     return f"in the {' split and in the '.join(splits)} split" if splits else "in no split"
 
 
 def _says_leak(evidence: Evidence) -> str:
     leaks = _leaks(evidence)
-    more = "it is the only name" if len(leaks) == 1 else f"{len(leaks)} names are"
-    return f"`{leaks[0]}` is {_where(evidence, leaks[0])}; {more} in more than one."
+    where = f"`{leaks[0]}` is {_where(evidence, leaks[0])}"
+    if len(leaks) == 1:
+        return f"{where}. It is the only name in more than one split."
+    return f"{where}, and it is one of {len(leaks)} names in more than one split."
 
 
 def _numbered(evidence: Evidence) -> list[str]:
@@ -109,13 +111,13 @@ def _numbered(evidence: Evidence) -> list[str]:
 
 
 def _where_is_it(evidence: Evidence) -> str:
-    """Where the name is that `order` begins with."""
+    """In which split the first name of `order` is."""
     name = _numbered(evidence)[int(evidence.inputs["order"][0])]
-    return f"In yours it is {_where(evidence, name)}."
+    return f"In your answer it is {_where(evidence, name)}."
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Where the first name is that should be in another split."""
+    """Which name is the first in the wrong split, and where it should be."""
     names, shuffled = _numbered(evidence), evidence.inputs["order"].tolist()
     keys, held_out = _keys(evidence), evidence.number("held_out")
     for place, number in enumerate(shuffled):
@@ -124,9 +126,9 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if places != [wanted]:
             return Finding(
                 "other-parts",
-                "Names are in other splits than they were drawn for.",
-                f"Number {number} stands at place {place} of `order`; it is `{names[number]}` and"
-                f" belongs in the {_CALLED[wanted]} split. In yours it is"
+                "Some names aren't in the split that they were drawn for.",
+                f"`order[{place}]` is {number}, so name number {number}, `{names[number]}`,"
+                f" belongs in the {_CALLED[wanted]} split. In your answer it is"
                 f" {_where(evidence, names[number])}.",
                 SPLIT,
             )
@@ -136,7 +138,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
 def _sizes(evidence: Evidence) -> str:
     parts = _parts_of(evidence)
     return unwrapped(f"""The list has {len(_listed(evidence))} entries. Your training split has
-    {len(parts["train"])}, your validation split {len(parts["validation"])}, your test split
+    {len(parts["train"])}, your validation split {len(parts["validation"])} and your test split
     {len(parts["test"])}.""")
 
 
@@ -150,15 +152,15 @@ def _right_parts(evidence: Evidence) -> dict[str, list[str]]:
 
 
 def _other_counts(evidence: Evidence) -> Finding | None:
-    """How many distinct names are held out, where that is another number than asked for."""
+    """How many distinct names are held out, if it is the wrong number."""
     keys, wanted = _keys(evidence), evidence.number("held_out")
     if len(keys["test"]) == wanted == len(keys["validation"]):
         return None
     return Finding(
         "other-counts",
-        "The test or the validation split has another number of names than asked for.",
-        f"With held_out = {wanted}, your test split has {len(keys['test'])} distinct names and your"
-        f" validation split {len(keys['validation'])}.",
+        "Your test split or your validation split has the wrong number of names.",
+        f"With held_out = {wanted}, both should have {wanted} distinct names, but your test split"
+        f" has {len(keys['test'])} and your validation split {len(keys['validation'])}.",
         SPLIT,
     )
 
@@ -166,7 +168,7 @@ def _other_counts(evidence: Evidence) -> Finding | None:
 def _still_leaks(evidence: Evidence) -> Finding | None:
     if not _leaks(evidence):
         return None
-    return Finding("leaks", "A name is in more than one split.", _says_leak(evidence), SPLIT)
+    return Finding("leaks", "You put a name in more than one split.", _says_leak(evidence), SPLIT)
 
 
 @mistake("You count `Anna` and `anna` as two names.", _says_leak)
@@ -175,9 +177,9 @@ def _capitals_leak(names, order, held_out):
 
 
 @mistake(
-    "You read `order` as places on the list; it numbers the distinct names.",
-    lambda e: unwrapped(f"""{_says_leak(e)} The list has {len(_listed(e))} entries, K =
-    {e.number("K")} of them distinct."""),
+    "You used `order` to index the list, but it numbers the distinct names.",
+    lambda e: unwrapped(f"""The list has {len(_listed(e))} entries, but only K = {e.number("K")}
+    distinct names. {_says_leak(e)}"""),
 )
 def _entries_drawn(names, order, held_out):
     test, validation = order[:held_out], order[held_out : 2 * held_out]
@@ -186,27 +188,26 @@ def _entries_drawn(names, order, held_out):
 
 
 @mistake(
-    "You read `order` as the place of each name; it lists the names' numbers.",
-    lambda e: (
-        unwrapped(f"""`order` begins with {int(e.inputs["order"][0])}: the name of that number,
-    `{_numbered(e)[int(e.inputs["order"][0])]}`, is the first for test. {_where_is_it(e)}""")
-    ),
+    "You read `order[i]` as the place of name i, but it is the number of the name at place i.",
+    lambda e: unwrapped(f"""`order` begins with {int(e.inputs["order"][0])}, so the name with that
+    number, `{_numbered(e)[int(e.inputs["order"][0])]}`, is the first for test.
+    {_where_is_it(e)}"""),
 )
 def _order_inverted(names, order, held_out):
     return split_names(names, sorted(range(len(order)), key=order.__getitem__), held_out)
 
 
 @mistake(
-    "You number the distinct names in sorted order, not in that of the list.",
-    lambda e: unwrapped(f"""Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is
-    `{min(n.lower() for n in _listed(e))}`."""),
+    "You numbered the distinct names in sorted order instead of in the order of the list.",
+    lambda e: unwrapped(f"""Number 0 should be `{_listed(e)[0].lower()}`, which comes first in the
+    list, but in your order it is `{min(n.lower() for n in _listed(e))}`."""),
 )
 def _sorted_first(names, order, held_out):
     return _split(names, order, held_out, sorted({n.lower() for n in names}))
 
 
 @mistake(
-    "You keep each name once; every entry of the list belongs in a split.",
+    "You kept each name only once, but every entry of the list belongs in a split.",
     _sizes,
     recognized=_deduplicated,
 )
@@ -216,18 +217,18 @@ def _duplicates_dropped(names, order, held_out):
 
 
 @mistake(
-    "You return the names in small letters, not as they stand on the list.",
-    lambda e: unwrapped(f"""{sum(n != n.lower() for n in _listed(e))} entries have capitals on the
-    list and none in your splits. Compare in small letters, return what was given."""),
+    "You return the names in lowercase instead of as they are spelled in the list.",
+    lambda e: unwrapped(f"""{sum(n != n.lower() for n in _listed(e))} entries of the list have
+    capitals, but none in your splits do. Compare in lowercase, but return what you were given."""),
 )
 def _spelling_changed(names, order, held_out):
     return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
 
 
 @mistake(
-    "Validation and test changed places.",
-    lambda e: unwrapped(f"""The first {e.number("held_out")} numbers of `order` are for test; you
-    put them into validation."""),
+    "You swapped validation and test.",
+    lambda e: unwrapped(f"""The first {e.number("held_out")} numbers of `order` are for test, but
+    you put them into validation."""),
 )
 def _splits_exchanged(names, order, held_out):
     train, validation, test = split_names(names, order, held_out)
@@ -235,9 +236,9 @@ def _splits_exchanged(names, order, held_out):
 
 
 @mistake(
-    "Your three parts are right, and stand in another order than training, validation, test.",
-    lambda e: unwrapped(f"""You return {_lengths(_parts_of(e))} entries, in this order; training,
-    validation and test should have {_lengths(_right_parts(e))}."""),
+    "Your three splits are right, but you return them in the wrong order.",
+    lambda e: unwrapped(f"""Your splits have {_lengths(_parts_of(e))} entries in this order, but
+    training, validation and test should have {_lengths(_right_parts(e))}."""),
     also=(
         lambda *given: split_names(*given)[1:] + split_names(*given)[:1],
         lambda *given: split_names(*given)[2:] + split_names(*given)[:2],
@@ -249,8 +250,8 @@ def _parts_in_another_order(names, order, held_out):
 
 
 @mistake(
-    "You look for names in one spelling only; the same name in another one goes to training.",
-    lambda e: f"{_says_leak(e)} Compare in small letters, on both sides.",
+    "You look for each held-out name in one spelling only, so its other spellings go to training.",
+    lambda e: f"{_says_leak(e)} Compare in lowercase on both sides.",
 )
 def _first_spelling_sought(names, order, held_out):
     distinct = _first_spellings(names)

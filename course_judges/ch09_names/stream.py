@@ -25,7 +25,7 @@ def _rows(names, order, batch_size):
 
 
 def _groups(order, batch_size):
-    """Which names each row of the batch has, one after the other."""
+    """Which names each row of the batch has, in order."""
     each = len(order) // batch_size
     return [order[b * each : (b + 1) * each] for b in range(batch_size)]
 
@@ -55,7 +55,9 @@ def _begins(evidence: Evidence) -> bool:
 
 
 def _continues(evidence: Evidence) -> bool:
-    """True of rows of names only: whatever never changes goes on as it was."""
+    """True if rows go on from step to step and hold at least half of the letters: an answer that
+    never changes goes on, too, but says nothing.
+    """
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
     names = set(evidence.inputs["letters"].tolist())
     return (
@@ -67,15 +69,15 @@ def _continues(evidence: Evidence) -> bool:
 
 
 def _off(evidence: Evidence, part: str = "x") -> str:
-    """The first window, row by row, that is not as it should be."""
+    """The first wrong window, row by row."""
     mine, right = evidence.yours(f"stream.{part}"), evidence.right(f"stream.{part}")
     word = {"x": "inputs", "y": "targets"}[part]
     S = min(len(mine), len(right))
     wrong = np.argwhere((mine[:S] != right[:S]).any(axis=2).T)  # row, step
     if not len(wrong):
-        return f"You return {len(mine)} steps; expected {len(right)}."
+        return f"You return {len(mine)} steps instead of {len(right)}."
     b, n = (int(i) for i in wrong[0])
-    return unwrapped(f"""In step {n}, row {b} your {word} are `{_told(mine[n, b])}`; expected
+    return unwrapped(f"""In row {b} of step {n} your {word} are `{_told(mine[n, b])}` instead of
     `{_told(right[n, b])}`.""")
 
 
@@ -87,8 +89,14 @@ def _joint(evidence: Evidence) -> str:
     """The first step that does not go on where the one before it ended."""
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
     n, b = (int(i) for i in np.argwhere(y[:-1, :, -1] != x[1:, :, 0])[0])
-    return unwrapped(f"""Row {b} of your step {n} ends with the target {int(y[n, b, -1])}; step
-    {n + 1} goes on with the input {int(x[n + 1, b, 0])}. They should be the same token.""")
+    return unwrapped(f"""Row {b} of your step {n} ends with the target {int(y[n, b, -1])}, but in
+    step {n + 1} it goes on with the input {int(x[n + 1, b, 0])}. These should be the same
+    token.""")
+
+
+def _counted(evidence: Evidence) -> str:
+    mine, right = (int((side("stream.x") == 0).sum()) for side in (evidence.yours, evidence.right))
+    return f"Your inputs contain {mine} boundaries instead of {right}."
 
 
 @mistake("You left the names in the order of the list.", _off)
@@ -97,10 +105,10 @@ def _order_ignored(names, order, batch_size, block_size):
 
 
 @mistake(
-    "You read `order` as the place of each name; it lists the names' numbers.",
+    "You read `order[i]` as the place of name i, but it is the number of the name at place i.",
     lambda e: (
         f"`order` begins with {int(e.inputs['order'][0])}, so name {int(e.inputs['order'][0])}"
-        f" stands first. {_off(e)}"
+        f" comes first. {_off(e)}"
     ),
 )
 def _order_inverted(names, order, batch_size, block_size):
@@ -109,8 +117,9 @@ def _order_inverted(names, order, batch_size, block_size):
 
 
 @mistake(
-    "You cut one long row into B equal stretches, in the middle of names.",
-    lambda e: f"{_off(e)} A blank state is right only where a name begins.",
+    "You cut one long row into B equal pieces, which cuts through names.",
+    lambda e: unwrapped(f"""{_off(e)} Each row starts with a blank state, and that is right only
+    where a name begins."""),
 )
 def _cut_anywhere(names, order, batch_size, block_size):
     stream = _text(names, order)
@@ -128,32 +137,32 @@ def _rows_do_not_continue(names, order, batch_size, block_size):
 
 
 @mistake(
-    "You dealt the names out in turn; each row gets names that stand together in `order`.", _off
+    "You dealt the names out in turn, but each row gets names next to each other in `order`.", _off
 )
 def _dealt_like_cards(names, order, batch_size, block_size):
     rows = [_text(names, order[b::batch_size]) for b in range(batch_size)]
     return _lay_out(rows, block_size)
 
 
-@mistake("Rows and steps got mixed: (B, S · T) was viewed as (S, B, T).", _joint)
+@mistake("You viewed (B, S · T) as (S, B, T), which mixes rows and steps.", _joint)
 def _view_without_transpose(names, order, batch_size, block_size):
     parts = name_stream(names, order, batch_size, block_size)
     return tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)
 
 
 @mistake(
-    "Your first axis counts rows, not steps.",
-    lambda e: unwrapped(f"""Yours has shape {e.yours("stream.x").shape}; expected (S, B, T) =
-    {e.right("stream.x").shape}, so that `x[n]` is the batch of step n."""),
+    "Your first axis counts rows instead of steps.",
+    lambda e: unwrapped(f"""Your `x` has shape {e.yours("stream.x").shape} instead of (S, B, T) =
+    {e.right("stream.x").shape}. `x[n]` should be the batch of step n."""),
 )
 def _rows_before_steps(names, order, batch_size, block_size):
     return tuple(p.transpose(0, 1) for p in name_stream(names, order, batch_size, block_size))
 
 
 @mistake(
-    "Your targets are the inputs themselves.",
+    "Your targets are the inputs themselves, not the tokens that follow them.",
     lambda e: unwrapped(f"""{(e.yours("stream.x") == e.yours("stream.y")).mean():.0%} of your
-    targets equal their inputs. A model would reach a loss of 0 by copying."""),
+    targets equal their inputs, so a model could reach a loss of 0 by copying."""),
 )
 def _unshifted_targets(names, order, batch_size, block_size):
     x, _ = name_stream(names, order, batch_size, block_size)
@@ -166,9 +175,9 @@ def _last_targets_filled(names, order, batch_size, block_size):
 
 
 @mistake(
-    "The last target of each window is not the token that follows it in the row.",
-    lambda e: unwrapped(f"""{_off(e, "y")} The last target is the first input of the next step; the
-    window itself, moved by one, does not hold it."""),
+    "The last target of each of your windows isn't the token that follows it in the row.",
+    lambda e: unwrapped(f"""{_off(e, "y")} The last target is the first input of the next step, so
+    you can't get it from the window itself."""),
     also=(_last_targets_filled,),
 )
 def _wraps_in_the_window(names, order, batch_size, block_size):
@@ -177,9 +186,8 @@ def _wraps_in_the_window(names, order, batch_size, block_size):
 
 
 @mistake(
-    "There is no boundary between your names.",
-    lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the
-    right ones hold {int((e.right("stream.x") == 0).sum())}."""),
+    "You didn't put boundaries between the names.",
+    _counted,
 )
 def _boundaries_missing(names, order, batch_size, block_size):
     groups = _groups(order, batch_size)
@@ -189,17 +197,17 @@ def _boundaries_missing(names, order, batch_size, block_size):
 
 
 @mistake(
-    "Where the shortest row ends just where a window does, that window is missing.",
-    lambda e: unwrapped(f"""With B = 1 you return {len(e.yours("other.x"))} steps, where
-    {len(e.right("other.x"))} are asked for. Does each row end with a boundary? And a row of L
-    tokens has L − 1 inputs with a target, not one fewer."""),
+    "If the shortest row ends exactly where a window ends, you leave that window out.",
+    lambda e: unwrapped(f"""With B = 1, you return {len(e.yours("other.x"))} steps instead of
+    {len(e.right("other.x"))}. Does each of your rows end with a boundary? A row of L tokens has
+    L − 1 inputs with a target, so don't subtract one more."""),
 )
 def _last_window_missing(names, order, batch_size, block_size):
     return _lay_out([row[:-1] for row in _rows(names, order, batch_size)], block_size)
 
 
 @mistake(
-    "Your rows begin with a letter; a boundary stands before their first name, too.",
+    "Your rows begin with a letter, but there is a boundary before their first name, too.",
     _off,
     cases=("stream",),
 )
@@ -208,11 +216,9 @@ def _first_boundary_missing(names, order, batch_size, block_size):
 
 
 @mistake(
-    "Your windows lie T + 1 tokens apart, so the last target of a window is no input of the next.",
-    lambda e: (
-        unwrapped(f"""{_joint(e)} The inputs of step 1 should begin right after those of step 0,
-    {e.number("block_size")} tokens further on; each last target is the next first input.""")
-    ),
+    "Your windows start T + 1 tokens apart, but they should start T tokens apart.",
+    lambda e: unwrapped(f"""{_joint(e)} The inputs of step 1 should begin right after those of step
+    0, which is {e.number("block_size")} tokens further on."""),
     cases=("stream",),
 )
 def _a_token_between(names, order, batch_size, block_size):
@@ -223,7 +229,7 @@ def _a_token_between(names, order, batch_size, block_size):
 
 
 @mistake(
-    "You leave out the beginning of rows that are longer than the windows; leave out their end.",
+    "You left out the beginning of rows that are too long instead of their end.",
     _off,
     cases=("stream",),
 )
@@ -241,7 +247,7 @@ def _row_lengths(evidence: Evidence) -> list[int]:
 
 
 def _goes_on(evidence: Evidence) -> bool:
-    """True if what is right is followed by more steps."""
+    """True if all the right steps are there, followed by more."""
     mine, right = evidence.yours("stream.x"), evidence.right("stream.x")
     S = len(right)
     return (
@@ -253,11 +259,11 @@ def _goes_on(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You return more windows than the shortest row has whole ones.",
+    "You return more windows than fit into the shortest row.",
     lambda e: unwrapped(f"""Your rows should have {", ".join(map(str, _row_lengths(e)))} tokens. The
-    shortest has {min(_row_lengths(e)) - 1} inputs with a target, which is
-    {len(e.right("stream.x"))} whole windows of {e.number("block_size")}; you return
-    {len(e.yours("stream.x"))}. The first ones are right."""),
+    shortest has {min(_row_lengths(e)) - 1} inputs with a target, which is enough for
+    {len(e.right("stream.x"))} whole windows of {e.number("block_size")}, but you return
+    {len(e.yours("stream.x"))}. The first {len(e.right("stream.x"))} are right."""),
     recognized=_goes_on,
 )
 def _more_than_the_shortest(names, order, batch_size, block_size):
@@ -268,11 +274,9 @@ def _more_than_the_shortest(names, order, batch_size, block_size):
 
 
 @mistake(
-    "Two boundaries stand between your names; one is the end of a name and the beginning of the "
-    "next.",
-    lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the
-    right ones hold {int((e.right("stream.x") == 0).sum())}. A row is the boundary, a name, the
-    boundary, the next name."""),
+    "You put two boundaries between names, but one both ends a name and begins the next.",
+    lambda e: unwrapped(f"""{_counted(e)} A row is a boundary, a name, a boundary, the next name,
+    and so on."""),
 )
 def _two_boundaries(names, order, batch_size, block_size):
     groups = _groups(order, batch_size)

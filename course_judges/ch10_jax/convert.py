@@ -38,7 +38,7 @@ def _copied(matrix: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Converter:
-    """Both ways, right unless told otherwise; called with H it is itself a converter for H."""
+    """Converts both ways, right unless told otherwise; calling it with H makes one for H heads."""
 
     n_head: int = 0
     apart: Callable[[Tensor, int], Tensor] = _apart
@@ -95,77 +95,79 @@ def _variant(**changed: Any) -> InTorch:
 
 
 def _tree(evidence: Evidence) -> str:
-    sizes = ", ".join(f"{name} = {evidence.number(name)}" for name in ("C", "H", "D"))
-    return f"With {sizes}: {gap(evidence, 'tree')}"
+    return _off(evidence, "tree")
 
 
 def _state(evidence: Evidence) -> str:
-    sizes = ", ".join(f"{name} = {evidence.number(name)}" for name in ("C", "H", "D"))
-    return f"With {sizes}: {gap(evidence, 'state')}"
+    return _off(evidence, "state")
+
+
+def _off(evidence: Evidence, case: str) -> str:
+    C, H, D = (evidence.number(name) for name in ("C", "H", "D"))
+    return f"Here C = {C}, H = {H} and D = {D}. {gap(evidence, case)}"
 
 
 _heads_reshaped = mistake(
-    "You reached (H, C, D) by `reshape`; a matrix that is stored as (out, in) needs `.T`.",
+    "You got to (H, C, D) with `reshape`, but a matrix stored as (out, in) has to be transposed.",
     _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)))
 
 _heads_not_transposed = mistake(
-    "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
+    "Your heads are (H, D, C), as torch stores them, but `x @ query` needs (H, C, D).",
     _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))))
 
 _heads_dealt_out = mistake(
-    "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
+    "You dealt the rows out to the heads in turn, but head 0 has the first D rows.",
     _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)))
 
 _head_by_head = mistake(
-    "You cut as if each head's query, key and value stood together; all queries come first.",
+    "You split the weight head by head, but all queries come first, then all keys and all values.",
     _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)))
 
 _keys_first = mistake(
-    "Queries and keys changed places; the first third holds queries.",
+    "You swapped queries and keys, but the first third holds the queries.",
     _tree,
 )(_variant(order=(1, 0, 2)))
 
 _values_first = mistake(
-    "You took the first third for values; it holds queries, then come keys, then values.",
+    "You took the first third as values, but the order is queries, keys, values.",
     _tree,
 )(_variant(order=(1, 2, 0)))
 
 _projection_not_transposed = mistake(
-    unwrapped("""The projection is as torch stores it, (out, in); the tree wants (in, out). It is
-    square, so both fit."""),
-    _tree,
+    "You left the projection as torch stores it, (out, in), but the tree needs (in, out).",
+    lambda e: f"The matrix is square, so the shape doesn't show it. {_tree(e)}",
 )(_variant(weight_in=_copied))
 
 _heads_reshaped_back = mistake(
-    "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
+    "You got to (3C, C) with `reshape`, but each (C, D) has to be transposed to (D, C) first.",
     _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])))
 
 _heads_side_by_side_back = mistake(
-    "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
+    "You put the heads' matrices side by side as (C, H·D), but torch stores the transpose.",
     _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])))
 
 _heads_dealt_out_back = mistake(
-    "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
+    "You let the rows of the heads alternate, but torch has all D rows of head 0 first.",
     _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)))
 
 _head_by_head_back = mistake(
-    "You wrote query, key and value of each head together; torch wants all queries first.",
+    "You put query, key and value of each head together, but torch has all queries first.",
     _state,
     cases=("state",),
 )(_variant(together=_head_after_head))
 
 _thirds_in_another_order_back = mistake(
-    "The thirds of the fused weight stand in another order than queries, keys, values.",
+    "You put the thirds of the fused weight in an order other than queries, keys, values.",
     _state,
     cases=("state",),
     also=tuple(
@@ -174,15 +176,15 @@ _thirds_in_another_order_back = mistake(
 )(_variant(order_back=(1, 0, 2)))
 
 _projection_not_transposed_back = mistake(
-    "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
-    _state,
+    "You returned the projection as (in, out), but torch stores (out, in).",
+    lambda e: f"The matrix is square, so the shape doesn't show it. {_state(e)}",
     cases=("state",),
 )(_variant(weight_out=_copied))
 
 _not_tensors = mistake(
-    "The numbers of the state are right, and they are not tensors.",
-    lambda e: unwrapped(f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}: torch
-    loads torch tensors only."""),
+    "The numbers of your state are right, but torch can't load them.",
+    lambda e: unwrapped(f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}. It
+    only loads torch tensors. Are all your entries tensors?"""),
     recognized=lambda e: e.same("state") and "loaded" in e.answers.errors,
 )(_variant(hand_over=lambda tensor: tensor.numpy().copy()))
 
@@ -192,7 +194,7 @@ def _leaves(answers: Answers, case: str) -> set[str]:
 
 
 def _filled(evidence: Evidence) -> list[str]:
-    """Which arrays of the tree hold what torch wrote into its own."""
+    """Which arrays of the tree hold what torch wrote into its own tensors."""
     return [
         name.removeprefix("apart.")
         for name in sorted(_leaves(evidence.expected, "apart"))
@@ -201,29 +203,30 @@ def _filled(evidence: Evidence) -> list[str]:
 
 
 _shares_memory = mistake(
-    "What you hand to torch is the memory of the JAX arrays.",
-    lambda e: unwrapped(f"""torch filled its tensors with {WRITTEN:g}, and that is what the tree
-    holds now in {", ".join(f"`{name}`" for name in _filled(e))}. `np.array` copies, `np.asarray`
-    does not."""),
+    "The tensors that you give to torch share memory with the JAX arrays.",
+    lambda e: unwrapped(f"""When torch filled its tensors with {WRITTEN:g}, the same number appeared
+    in {", ".join(f"`{name}`" for name in _filled(e))} of the tree. `np.array` makes a copy, but
+    `np.asarray` doesn't."""),
     recognized=lambda e: e.same("state") and bool(_filled(e)),
 )(_variant(hand_over=lambda tensor: tensor))
 
 
 def _gone(evidence: Evidence) -> list[str]:
-    """What the tree or the state that was given does not hold any more."""
-    return [
+    """Which entries are missing from the tree or the state that was given."""
+    gone = {
         name.partition(".")[2].removeprefix("state.")
         for case in ("apart", "kinds.state")
-        for name in sorted(_leaves(evidence.expected, case) - _leaves(evidence.answers, case))
+        for name in _leaves(evidence.expected, case) - _leaves(evidence.answers, case)
         if case.split(".")[0] not in evidence.answers.errors
-    ]
+    }
+    return sorted(gone)
 
 
 _takes_apart = mistake(
-    "Your converter takes entries out of what it is given: nobody can use that again.",
-    lambda e: unwrapped(f"""These are gone from it after the call:
-    {", ".join(f"`{name}`" for name in _gone(e))}. Read an entry with `[…]`; `pop` and `del` take it
-    away."""),
+    "Your converter removes entries from what it is given, so it can't be used again.",
+    lambda e: unwrapped(f"""After the call, it no longer contains
+    {", ".join(f"`{name}`" for name in _gone(e))}. Read an entry with `[…]`, because `pop` and `del`
+    remove it."""),
     recognized=lambda e: e.same("tree", "state") and bool(_gone(e)),
 )(_variant(read=_emptied))
 
@@ -237,27 +240,27 @@ def _not_of_jax(evidence: Evidence) -> list[str]:
 
 
 _not_jax_arrays = mistake(
-    "The numbers of the tree are right, and they are not all in arrays of JAX.",
-    lambda e: (
-        unwrapped(f"""Others hold {", ".join(f"`{name}`" for name in _not_of_jax(e))}. What JAX
-    differentiates and compiles are its own arrays: make them with `jnp.array`.""")
-    ),
+    "The numbers of your tree are right, but not all of them are in JAX arrays.",
+    lambda e: unwrapped(f"""These entries aren't JAX arrays:
+    {", ".join(f"`{name}`" for name in _not_of_jax(e))}. JAX differentiates and compiles its own
+    arrays, so make them with `jnp.array`."""),
     recognized=lambda e: e.same("tree") and bool(_not_of_jax(e)),
 )(_variant(tree_of=lambda tensor: tensor.detach().numpy()))
 
 
 def _of_one_way(evidence: Evidence, case: str, what: str) -> Finding | None:
-    """Which entries are wrong where others are right, and what is so with the first."""
+    """Which entries are wrong while others are right, and what is wrong with the first."""
     right = _leaves(evidence.expected, case)
     wrong = [name for name in evidence.wrong_values if name in right]
     if not wrong or len(wrong) == len(right) or case in evidence.answers.errors:
         return None
     if len(wrong) == 2 and _exchanged(evidence, *wrong):
-        return None  # which is said of every answer
+        return None  # the judge says this of any answer
     entries = ", ".join(f"`{name.removeprefix(f'{case}.')}`" for name in wrong)
+    verb = "is" if len(wrong) == 1 else "are"
     return Finding(
         f"some-of-the-{case}",
-        f"In your {what} {entries} {'is' if len(wrong) == 1 else 'are'} wrong; the rest is right.",
+        f"In your {what}, {entries} {verb} wrong, but the rest is right.",
         f"{_of_an_entry(evidence, wrong[0])} {gap(evidence, case)}".strip(),
         TRAVEL,
     )
@@ -278,13 +281,13 @@ def _of_an_entry(evidence: Evidence, name: str) -> str:
         return "It is missing."
     mine, right = evidence.yours(name), evidence.right(name)
     if mine.size and not mine.any():
-        return "It holds zeros only."
+        return "It contains only zeros."
     if mine.shape == right.shape and mine.ndim > 1 and close(mine.mT, right).all():
-        return "It is the right one, transposed."
+        return "It is transposed."
     if mine.shape == right.shape and close(-mine, right).all():
-        return "It is the right one with the other sign."
+        return "It has the wrong sign."
     if mine.size == right.size and close(np.sort(mine, None), np.sort(right, None)).all():
-        return "It holds the right numbers at other places."
+        return "It contains the right numbers in the wrong places."
     return ""
 
 
@@ -301,7 +304,7 @@ TASK = Task(
     _variant(),
     TRAVEL,
     (
-        Part("To JAX: every matrix stands where the tree wants it.", 3, matches("tree", "kinds")),
+        Part("To JAX: every matrix is where the tree wants it.", 3, matches("tree", "kinds")),
         Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
         Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
     ),

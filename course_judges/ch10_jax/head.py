@@ -33,7 +33,7 @@ def past(T: int) -> Tensor:
 
 
 def with_sink(scores: Tensor, sink: Tensor, scale: Tensor, dim: int = -1) -> Tensor:
-    """Softmax over a row's scores and the sink; the sink's share is dropped."""
+    """Softmax over a row's scores and the sink, without the sink's own weight."""
     T = len(scores)
     column = sink.reshape(1, 1).expand(T, 1)
     return torch.cat([scores / scale, column], dim=1).softmax(dim)[:, :T]
@@ -64,7 +64,7 @@ class Variant:
 
 
 class Remembering:
-    """Keeps the parameters of its first call, for each size."""
+    """Keeps the parameters of its first call with each combination of shapes."""
 
     def __init__(self) -> None:
         self.first: dict[Any, Any] = {}
@@ -81,18 +81,18 @@ def _takes_apart(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
 
 
 def _unless_zero(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
-    """With a sink of exactly 0 taken for hidden."""
+    """Hides the sink if it is exactly 0."""
     return with_sink(scores, torch.where(sink == 0, -torch.inf, sink), scale)
 
 
 def _sink_in_front(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
-    """The sink stands first, and the last column is cut off."""
+    """The sink is the first column, but the last one is cut off."""
     column = sink.reshape(1, 1).expand(len(scores), 1)
     return torch.cat([column, scores / scale], dim=1).softmax(-1)[:, :-1]
 
 
 def _first_cut_off(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
-    """The sink stands last, and the first column is cut off."""
+    """The sink is the last column, but the first one is cut off."""
     column = sink.reshape(1, 1).expand(len(scores), 1)
     return torch.cat([scores / scale, column], dim=1).softmax(-1)[:, 1:]
 
@@ -103,12 +103,12 @@ def _values(evidence: Evidence) -> str:
 
 def _scaled(evidence: Evidence, yours: float) -> str:
     D = evidence.number("D")
-    return unwrapped(f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
+    return unwrapped(f"""With D = {D}, scores are divided by {number(D**0.5)}, but you divided by
     {number(yours)}. {_values(evidence)}""")
 
 
 def _sink(evidence: Evidence) -> str:
-    return f"With a sink of {number(float(evidence.inputs['first_sink']))}: {_values(evidence)}"
+    return f"The sink is {number(float(evidence.inputs['first_sink']))}. {_values(evidence)}"
 
 
 def _same_for_all_parameters(evidence: Evidence) -> bool:
@@ -132,7 +132,7 @@ _scale_by_values = families.scale_by_values(lambda e: _scaled(e, e.number("E") *
 )
 
 _scale_by_time = mistake(
-    "You divided the scores by √T; a score is a sum of D products, so the scale is √D.",
+    "You divided the scores by √T, but a score is a sum of D products, so the scale is √D.",
     lambda e: _scaled(e, e.number("T") ** 0.5),
 )(
     InTorch(
@@ -141,70 +141,71 @@ _scale_by_time = mistake(
 )
 
 _scale_not_rooted = mistake(
-    "You divided the scores by D; the root is missing.", lambda e: _scaled(e, e.number("D"))
+    "You divided the scores by D instead of √D.", lambda e: _scaled(e, e.number("D"))
 )(InTorch(Variant(scale=lambda C, D, E: D)))  # noqa: ARG005
 
 _scale_multiplied = mistake(
-    "You multiplied the scores by √D; they are divided by it.",
-    lambda e: f"Your scores are D = {e.number('D')} times the right ones. {_values(e)}",
+    "You multiplied the scores by √D instead of dividing by it.",
+    lambda e: f"Your scores are too large by a factor of D = {e.number('D')}. {_values(e)}",
 )(InTorch(Variant(scale=lambda C, D, E: D**-0.5)))  # noqa: ARG005
 
 _no_causal_mask = mistake(
-    "Nothing is hidden: every position sees the whole text, future included.",
-    lambda e: unwrapped(f"""Position 0 averages {e.number("T")} positions. {_values(e)} If you did
-    call `jnp.where` or `scores.at[…].set(…)`, keep what it returns."""),
+    "You didn't hide the future, so every position sees the whole text.",
+    lambda e: unwrapped(f"""Even position 0 averages {e.number("T")} positions. {_values(e)} If you
+    did call `jnp.where` or `scores.at[…].set(…)`, keep what it returns."""),
 )(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
 
 _diagonal_excluded = mistake(
-    "No position sees itself.", lambda e: f"Row 0 looks at the sink alone, so it is 0. {_values(e)}"
+    "You hid each position from itself.",
+    lambda e: f"Then row 0 can look only at the sink, so it is 0. {_values(e)}",
 )(InTorch(Variant(visible=lambda T: past(T).tril(-1))))
 
 _zero_mask = families.zero_mask(_values)(InTorch(Variant(fill=0.0)))
 
 _softmax_over_queries = mistake(
-    "Your softmax runs down the columns, over the positions that ask.",
-    lambda e: f"{_values(e)} Each row is an average of its own: `axis=-1`.",
+    "You took the softmax down the columns instead of along the rows.",
+    lambda e: f"{_values(e)} Each row is an average of its own, so use `axis=-1`.",
 )(InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0))))
 
 _swapped_query_key = families.swapped_query_key(_values)(InTorch(Variant(swapped=True)))
 
 _sink_ignored = mistake(
-    "Your rows sum to 1, so the sink takes nothing away.",
-    lambda e: unwrapped(f"""{_sink(e)} Does it have a column of its own in the softmax, which the
-    mask leaves open, and do the weights stay as they come out of it? Added to every score, it
-    changes nothing."""),
+    "Your sink takes no weight away, so your rows sum to 1.",
+    lambda e: unwrapped(f"""{_sink(e)} Does the sink have its own column in the softmax, which the
+    mask doesn't hide, and do you leave the weights as the softmax returns them? If you add the sink
+    to every score instead, it changes nothing."""),
 )(InTorch(Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1))))  # noqa: ARG005
 
-_sink_always_zero = mistake("Your sink has score 0, whatever the parameter says.", _sink)(
+_sink_always_zero = mistake("You always use a sink of 0 instead of the parameter.", _sink)(
     InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, 0 * sink, scale)))
 )
 
 _sink_not_exponentiated = mistake(
-    "You added the sink itself to the sum of a row; what joins the sum is exp(sink).", _sink
+    "You added the sink itself to the sum of each row instead of exp(sink).", _sink
 )(InTorch(Variant(weights=lambda s, sink, scale: _divided(s, sink, scale, lambda z: z))))
 
-_sink_scaled = mistake("You divide the sink by √D as well; it is a score as it stands.", _sink)(
+_sink_scaled = mistake("You divided the sink by √D, but only the other scores need that.", _sink)(
     InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink / scale, scale)))
 )
 
 
 _another_column_cut_off = mistake(
-    "You cut off a column of weights that is not the sink's.",
-    lambda e: unwrapped(f"""The sink's weight stands where the sink stands among the scores; with
-    the column at the other end cut off, that weight meets a value. {_values(e)}"""),
+    "You cut off a column of the weights that isn't the sink's.",
+    lambda e: unwrapped(f"""The sink's weight is in the same column as its score. If you cut off the
+    column at the other end, the sink's weight is multiplied by a value. {_values(e)}"""),
     also=(InTorch(Variant(weights=_first_cut_off)),),
 )(InTorch(Variant(weights=_sink_in_front)))
 
 
 _sink_of_zero_hidden = mistake(
-    "A sink of 0 takes nothing away in your head; 0 is a score like any other.",
-    lambda e: unwrapped(f"""With a sink of {number(float(e.inputs["second_sink"]))}:
-    {gap(e, "other")} Do you ask which scores are 0, to find those that are hidden?"""),
+    "You ignore a sink of exactly 0, but 0 is a score like any other.",
+    lambda e: unwrapped(f"""With a sink of {number(float(e.inputs["second_sink"]))}, your values are
+    wrong. {gap(e, "other")} Do you treat scores of 0 as hidden?"""),
 )(InTorch(Variant(weights=_unless_zero)))
 
 
 @mistake(
-    "Your function asks arrays for their numbers, which they do not have while being traced.",
+    "Your function needs the numbers in its arrays, but during tracing they aren't known.",
     lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
     PURE,
     recognized=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
@@ -215,24 +216,24 @@ def _leaves_jax(parameters: Mapping[str, Any], x: Any) -> Any:
 
 
 _parameters_from_outside = mistake(
-    "Your result does not depend on the parameters that are passed.",
-    lambda e: unwrapped(f"""Two trees, with sinks {number(float(e.inputs["first_sink"]))} and
-    {number(float(e.inputs["second_sink"]))}, gave the same output. Are the parameters used at
-    all, or is something kept from an earlier call, or taken from outside the function?"""),
+    "Your result doesn't depend on the parameters that you are given.",
+    lambda e: unwrapped(f"""Two trees, with sinks of {number(float(e.inputs["first_sink"]))} and
+    {number(float(e.inputs["second_sink"]))}, gave the same output. Do you use the parameters at
+    all, or do you keep something from an earlier call or take it from outside the function?"""),
     PURE,
     recognized=_same_for_all_parameters,
 )(InTorch(Remembering()))
 
 _takes_the_tree_apart = mistake(
     "Your function changes the tree that it is given.",
-    lambda e: f"{others_than_given(e)} Whoever calls again gets another model.",
+    lambda e: f"{others_than_given(e)} The next call would get a different tree.",
     PURE,
     recognized=lambda e: e.same("values") and changed_what_was_given(e),
 )(InTorch(_takes_apart))
 
 
 def _softmax_rows(evidence: Evidence, which: str) -> tuple[Array, Array]:
-    """What a head without a sink finds, and (T,) the sum of each row's exponentials."""
+    """The output (T, E) of a head without a sink, and (T,) the sum of each row's exponentials."""
     names = ("query", "key", "value")
     given = {n: evidence.inputs[f"{which}_{n}"].astype(float) for n in names}
     query, key, value = (evidence.inputs["x"].astype(float) @ given[name] for name in names)
@@ -241,7 +242,7 @@ def _softmax_rows(evidence: Evidence, which: str) -> tuple[Array, Array]:
 
 
 def _another_share(evidence: Evidence) -> Finding | None:
-    """Rows that are the head's without a sink, and sum to something else than they should."""
+    """Rows like those of a head without a sink, but with the wrong sum of weights."""
     found, total = _softmax_rows(evidence, "first")
     mine = evidence.yours("values").astype(float)
     if mine.shape != found.shape:
@@ -254,20 +255,20 @@ def _another_share(evidence: Evidence) -> Finding | None:
     joins = total * (1 / sums - 1)
     times = sums / right
     if np.allclose(times, times[0], rtol=1e-4):
-        return None  # right, or times one factor, which is said of every answer
-    said = "Scores and values are right, and the weights of your rows sum to something else."
+        return None  # right, or times one factor, which the judge says of any answer
+    said = "Your scores and values are right, but the weights of your rows have the wrong sums."
     if np.allclose(joins, joins.mean(), rtol=1e-2):
-        why = unwrapped(f"""In every row, {number(float(joins.mean()))} joins the sum of the
-        exponentials; with a sink of {number(sink)} it is e to the sink,
+        why = unwrapped(f"""In every row, {number(float(joins.mean()))} is added to the sum of the
+        exponentials. With a sink of {number(sink)}, it should be exp(sink) =
         {number(float(np.exp(sink)))}.""")
     elif np.allclose(sums, sums[0], rtol=1e-4):
-        why = unwrapped(f"""All of yours sum to {number(float(sums[0]))}. The sink is one score
-        among those of a row: how much it takes depends on them. The right sums go from
-        {number(float(right.min()))} to {number(float(right.max()))}.""")
+        why = unwrapped(f"""All your rows sum to {number(float(sums[0]))}, but the right sums go
+        from {number(float(right.min()))} to {number(float(right.max()))}. The sink is one more
+        score in each row, so how much it takes depends on the others.""")
     else:
         row = int(np.abs(sums - right).argmax())
-        why = unwrapped(f"""With a sink of {number(sink)}, row {row} of yours sums to
-        {number(float(sums[row]))}, the right one to {number(float(right[row]))}.""")
+        why = unwrapped(f"""With a sink of {number(sink)}, your row {row} sums to
+        {number(float(sums[row]))} instead of {number(float(right[row]))}.""")
     return Finding("another-share", said, why, HEAD)
 
 

@@ -59,7 +59,7 @@ def _over_both(head: Any, parameters: Tree, x: Tensor) -> Tensor:
 
 
 def _own_head(head: Any, parameters: Tree, x: Tensor) -> Tensor:
-    """As `head` computes it, without calling the one that was given."""
+    """Computes what `head` computes without calling the one that was given."""
     return _over_both(type(head)(), parameters, x)
 
 
@@ -86,24 +86,24 @@ def _few_calls(evidence: Evidence) -> bool:
 
 def _how_often(evidence: Evidence) -> str:
     B, H = evidence.number("B"), evidence.number("H")
-    return unwrapped(f"""With B = {B} and H = {H}, `head` was called {_calls(evidence)} times;
-    mapped over both, it is called once.""")
+    return unwrapped(f"""With B = {B} and H = {H}, you called `head` {_calls(evidence)} times. If
+    you map it over both, it is called only once.""")
 
 
 _loop_over_heads = mistake(
-    "The numbers are right, and a Python loop runs over the heads.",
+    "Your numbers are right, but you seem to loop over the heads in Python.",
     _how_often,
     recognized=_looped(lambda B, H: H),  # noqa: ARG005
 )(InTorch(_over_heads))
 
 _loop_over_batch = mistake(
-    "The numbers are right, and a Python loop runs over the sequences of the batch.",
+    "Your numbers are right, but you seem to loop over the batch in Python.",
     _how_often,
     recognized=_looped(lambda B, H: B),  # noqa: ARG005
 )(InTorch(_over_batch))
 
 _loop_over_both = mistake(
-    "The numbers are right, and Python loops run over the batch and over the heads.",
+    "Your numbers are right, but you seem to loop over the batch and over the heads in Python.",
     _how_often,
     recognized=_looped(lambda B, H: B * H),
 )(InTorch(_over_both))
@@ -112,53 +112,55 @@ _loop_over_both = mistake(
 def _says_unused(evidence: Evidence) -> str:
     if evidence.same("values"):
         return (
-            "The numbers are right: you computed what this head computes. That will not change "
-            "when the head does; pass `head` itself to `jax.vmap`."
+            "Your numbers are right, because you computed what this head computes. But they would "
+            "be wrong for any other head, so pass `head` itself to `jax.vmap`."
         )
-    return unwrapped(f"""What it makes of its parameters and a sequence is its own affair, and need
-    not be what the chapter's head does: pass `head` itself to `jax.vmap`. {_values(evidence)}""")
+    return unwrapped(f"""It doesn't have to compute what the chapter's head does, so pass `head`
+    itself to `jax.vmap`. {_values(evidence)}""")
 
 
 _head_not_used = mistake(
-    "The `head` that you are given is never called.",
+    "You never call the `head` that you are given.",
     _says_unused,
     recognized=lambda e: _calls(e) == 0,
 )(InTorch(_own_head))
 
 _merge_without_transpose = mistake(
-    "Heads were merged by `reshape` alone: positions get parts of others.",
-    lambda e: unwrapped(f"""From (B, H, T, D) to (B, T, H·D) the heads have to move behind the time
-    first, here H = {e.number("H")} past T = {e.number("T")}. {_values(e)}"""),
+    "You merged the heads with `reshape` alone, so positions get parts of other positions.",
+    lambda e: unwrapped(f"""To get from (B, H, T, D) to (B, T, H·D), the axis of the heads, here
+    H = {e.number("H")}, has to move past that of the positions, T = {e.number("T")}, first.
+    {_values(e)}"""),
 )(_variant(lambda found: found.reshape(found.shape[0], found.shape[2], -1)))
 
 _heads_dealt_out = mistake(
-    "The heads alternate channel by channel; asked for is head 0 whole, then head 1.", _values
+    "You let the heads alternate channel by channel, but head 0 should come whole, then head 1.",
+    _values,
 )(_variant(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 _heads_not_merged = mistake(
-    "The heads stand along an axis of their own; asked for is one after the other, (B, T, H·D).",
-    _values,
+    "You didn't merge the heads.",
+    lambda e: f"They should be side by side, in shape (B, T, H·D). {_values(e)}",
 )(_variant(lambda found: found))
 
-_heads_averaged = mistake(
-    "You averaged the heads; side by side, each keeps its own channels.", _values
-)(_variant(lambda found: found.mean(1)))
+_heads_averaged = mistake("You averaged the heads instead of putting them side by side.", _values)(
+    _variant(lambda found: found.mean(1))
+)
 
-_heads_added = mistake(
-    "You added the heads up; side by side, each keeps its own channels.", _values
-)(_variant(lambda found: found.sum(1)))
+_heads_added = mistake("You added up the heads instead of putting them side by side.", _values)(
+    _variant(lambda found: found.sum(1))
+)
 
 _one_head_for_all = mistake(
-    "All heads ask with the query of head 0.",
-    lambda e: unwrapped(f"""`query` holds {e.number("H")} matrices; `in_axes` says along which axis
-    they lie. {_values(e)}"""),
+    "You used the query of head 0 for all heads.",
+    lambda e: unwrapped(f"""`query` holds {e.number("H")} matrices, and `in_axes` says along which
+    axis to take them. {_values(e)}"""),
 )(_variant(lambda found: _merged(found[:, :1].expand_as(found))))
 
 
 def _often(evidence: Evidence) -> Finding | None:
     if not evidence.same("values") or _few_calls(evidence):
         return None
-    said = "The numbers are right, and Python calls `head` more than once."
+    said = "Your numbers are right, but you call `head` more than once."
     return Finding("called-often", said, _how_often(evidence), HEADS)
 
 

@@ -1,4 +1,4 @@
-"""Judges 10/keys: a tree drawn from one key, by what is true of the numbers."""
+"""Judges 10/keys: a tree drawn from one key, judged by the statistics of its numbers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from course_tasks.verdict import Finding
 
 LEAVES = ("tokens", "head.query", "head.key", "head.value", "output")
 
-# The smallest leaf has some 480 numbers, whose spread is right to 3.3 %: six times that, and all
-# other spreads that the judge names are off by a quarter and more.
+# The smallest leaf has about 480 numbers, so its spread varies by 3.3 %. The tolerance is six times
+# that, and all the wrong spreads that the judge names are off by a quarter or more.
 SPREAD_TOLERANCE = 0.2
-# The kurtosis of normal numbers is 3 (± 0.1 for some ten thousand), of uniform ones 1.8, of normal
-# ones that are cut off at two standard deviations 2.4.
+# The kurtosis is 3 for normal numbers (± 0.1 for about ten thousand), 1.8 for uniform ones and 2.4
+# for normal ones that are truncated at two standard deviations.
 LEAST_KURTOSIS = 2.7
-# The mean of some ten thousand standard normal numbers is 0 ± 0.01.
+# The mean of about ten thousand standard normal numbers is 0 ± 0.01.
 MEAN_TOLERANCE = 0.1
 
 
@@ -52,7 +52,7 @@ def same_draws(one: Array, two: Array) -> bool:
 
 
 def _ratio(leaf: Array) -> float:
-    """Spread of a leaf, in units of the one asked for."""
+    """Spread of a leaf, in units of the right one."""
     return float(leaf.std() * np.sqrt(len(leaf)))
 
 
@@ -102,7 +102,7 @@ def _reused(evidence: Evidence) -> bool:
 def _disciplined(evidence: Evidence) -> bool:
     alive = all(_leaf(evidence, name).std() > 0 for name in LEAVES) and _next(evidence).std() > 0
     used = _pairs(evidence) or _hands_back_given(evidence) or _hands_back_used(evidence)
-    # A key that is the same for every seed was made of nothing that was given.
+    # A key that is the same for every seed wasn't made from the one that was given.
     own = not np.array_equal(_next(evidence), evidence.yours("other.next").astype(float))
     return alive and own and not used and evidence.same("watched")
 
@@ -127,16 +127,21 @@ def _spread_is(expected: Callable[[Array], float]) -> Callable[[Evidence], bool]
 
 def _how_wide(evidence: Evidence) -> str:
     leaf = _leaf(evidence, "head.query")
-    return unwrapped(f"""Your `query` of shape {leaf.shape} has a standard deviation of
-    {number(leaf.std())}; asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.""")
+    return f"Your `query` of shape {leaf.shape} {_deviates(leaf)}"
+
+
+def _deviates(leaf: Array) -> str:
+    return unwrapped(f"""has a standard deviation of {number(leaf.std())} instead of
+    1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.""")
 
 
 def _which_pair(evidence: Evidence) -> str:
     a, b = _pairs(evidence)[0]
     first, second = _leaf(evidence, a).ravel()[:2], _leaf(evidence, b).ravel()[:2]
     return unwrapped(f"""`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with
-    {number(second[0])}, {number(second[1])}: the same numbers, up to their spread.
-    {len(_pairs(evidence))} of 10 pairs of leaves are alike.""")
+    {number(second[0])}, {number(second[1])}, which are the same numbers apart from their scale. Of
+    10 pairs of leaves, {len(_pairs(evidence))} {"is" if len(_pairs(evidence)) == 1 else "are"}
+    alike in this way.""")
 
 
 def _wide(evidence: Evidence) -> Finding | None:
@@ -145,16 +150,15 @@ def _wide(evidence: Evidence) -> Finding | None:
     if not wrong:
         return None
     few = len(wrong) < len(LEAVES)
-    which = f"Of your leaves {_named(wrong)}" if few else "Every leaf of yours"
-    has = "have" if few and len(wrong) > 1 else "has"
+    which = f"Your {_named(wrong)}" if few else "All your leaves"
+    has = "has" if len(wrong) == 1 else "have"
     rest = "The other leaves have the right one. " if few else ""
     worst = max(wrong, key=lambda name: off[name])
     leaf = _leaf(evidence, worst)
     return Finding(
         "wrong-spread",
-        f"{which} {has} another spread than asked for.",
-        unwrapped(f"""{rest}`{worst}` of shape {leaf.shape} has a standard deviation of
-        {number(leaf.std())}; asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.
+        f"{which} {has} the wrong spread.",
+        unwrapped(f"""{rest}`{worst}` of shape {leaf.shape} {_deviates(leaf)}
         {_beside(evidence)}""").strip(),
         KEYS,
     )
@@ -168,7 +172,7 @@ def _beside(evidence: Evidence) -> str:
     values = np.concatenate([_leaf(evidence, name).ravel() for name in LEAVES])
     mean = float(values.mean())
     far = abs(mean) > MEAN_TOLERANCE * values.std()
-    return f"And the mean of all is {number(mean)}, not 0." if far else ""
+    return f"Also, the mean of all your numbers is {number(mean)} instead of 0." if far else ""
 
 
 def _around(evidence: Evidence) -> Finding | None:
@@ -177,8 +181,8 @@ def _around(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "wrong-mean",
-        "Your numbers are not spread around 0.",
-        f"In units of 1 / √rows their mean is {number(mean)}; asked for is 0.",
+        "The mean of your numbers isn't 0.",
+        f"In units of 1 / √rows, it is {number(mean)}.",
         KEYS,
     )
 
@@ -193,7 +197,7 @@ def _other_each_time(evidence: Evidence) -> list[str]:
 
 
 def _whatever_the_key(evidence: Evidence) -> list[str]:
-    """Leaves that another key draws alike."""
+    """Leaves that are the same with another key."""
     return [
         name
         for name in LEAVES
@@ -206,100 +210,98 @@ def _fixed(evidence: Evidence) -> str:
     names = _whatever_the_key(evidence)
     begins = f"`{names[0]}` begins with {number(_leaf(evidence, names[0])[0, 0])} both times."
     if len(names) == len(LEAVES):
-        return f"{begins} Every model of every run would start alike."
-    return f"These are {_named(names)}: {begins} With which key are they drawn?"
+        return f"{begins} Every model of every run would start with the same numbers."
+    return f"This is so for {_named(names)}. {begins} Which key do you draw them with?"
 
 
 _randomness_from_elsewhere = mistake(
-    "The same key gave another tree: something besides the key decides on your numbers.",
-    lambda e: (
-        unwrapped(f"""Two calls with one key differ in {_named(_other_each_time(e))}. Draw with
-    `jax.random`, and with keys that come from `key` and from nothing that changes from call to
-    call.""")
-    ),
+    "Called twice with the same key, your function returned different trees.",
+    lambda e: unwrapped(f"""The two trees differ in {_named(_other_each_time(e))}, so something
+    besides the key decides your numbers. Draw with `jax.random`, and only with keys made from `key`
+    in the same way at every call."""),
     recognized=lambda e: bool(_other_each_time(e)),
 )(initialise(lambda key: np.random.SeedSequence().spawn(6)))  # noqa: ARG005
 
 _key_fixed_inside = mistake(
     lambda e: (
-        "Another key gave the same tree: the key that you are given does not reach it."
+        "With a different key, your tree stays the same."
         if len(_whatever_the_key(e)) == len(LEAVES)
-        else "Some leaves are the same with another key: the one that you are given does not reach "
-        "them."
+        else "With a different key, some of your leaves stay the same."
     ),
     _fixed,
     recognized=lambda e: bool(_whatever_the_key(e)),
 )(initialise(lambda key: split(np.random.SeedSequence(0))))  # noqa: ARG005
 
 _one_key_for_all = mistake(
-    "All leaves are drawn with one key.", _which_pair, recognized=lambda e: len(_pairs(e)) == 10
+    "You drew all leaves with one key.", _which_pair, recognized=lambda e: len(_pairs(e)) == 10
 )(initialise(lambda key: [key] * 5 + key.spawn(1)))
 
 _key_used_twice = mistake(
-    "A key drew more than one leaf.", _which_pair, recognized=lambda e: bool(_pairs(e))
+    "You drew more than one leaf with the same key.",
+    _which_pair,
+    recognized=lambda e: bool(_pairs(e)),
 )(initialise(one_seed_twice))
 
 _hands_back_given_key = mistake(
-    "You hand back the key that you were given.",
-    "Your leaves come of it, so whoever goes on with it may draw your numbers once more. Make one "
-    "key more than there are leaves, for later.",
+    "You return the key that you were given.",
+    "Your leaves were made from it, so anyone who goes on with it may draw the same numbers again. "
+    "Make one more key than there are leaves, and return that one.",
     recognized=_hands_back_given,
 )(initialise(lambda key: [*key.spawn(5), key]))
 
 _hands_back_fixed_key = mistake(
-    "The key that you hand back is the same whatever key you are given.",
-    lambda e: (
-        unwrapped(f"""Two keys came in, and both times {number(_next(e)[0])} is the first number
-    that the returned one draws. Every run would go on alike; split one off the key that you
-    are given.""")
-    ),
+    "You return the same key even if you are given a different one.",
+    lambda e: unwrapped(f"""For two different keys, the key that you return draws
+    {number(_next(e)[0])} as its first number, so every run would go on in the same way. Split a key
+    off the one that you are given."""),
     recognized=lambda e: bool(
         _next(e).std() > 0 and np.array_equal(_next(e), e.yours("other.next").astype(float))
     ),
 )(initialise(lambda key: [*key.spawn(5), np.random.SeedSequence(0)]))
 
 _hands_back_used_key = mistake(
-    "The key that you hand back has drawn a leaf already.",
-    lambda e: unwrapped(f"""The first number that it draws is {number(_next(e)[0])}, which stands in
-    your tree as well, up to the spread."""),
+    "You return a key that has already drawn a leaf.",
+    lambda e: unwrapped(f"""The first number that it draws is {number(_next(e)[0])}, which is also
+    in your tree, apart from its scale."""),
     recognized=_hands_back_used,
 )(initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]))
 
 _splits_a_used_key = mistake(
-    "A key was used a second time; once it has drawn numbers or was split, it is used up.",
+    "You used a key again, but once it has drawn numbers or was split, it is used up.",
     lambda e: (
-        "Watched by `jax.debug_key_reuse`, it came to a KeyReuseError"
+        "With `jax.debug_key_reuse`, your function stopped with a KeyReuseError"
         + (
             f" at `{line}`"
             if (line := e.answers.errors["watched"].line)
-            else ", perhaps with the key that you hand back"
+            else ", perhaps because of the key that you return"
         )
-        + ". The numbers of this run do not show it; nothing promises that others will not."
+        + ". You don't see it in the numbers of this run, but you might in those of another."
     ),
     recognized=_reused,
 )(splits_a_used_key)
 
 _spread_of_one = mistake(
-    "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
+    "You drew standard normal numbers, but they have to be scaled by 1 / √rows.",
     _how_wide,
     recognized=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
 )(initialise(split, lambda shape: 1.0))  # noqa: ARG005
 
 _spread_by_columns = mistake(
-    "You scaled by the number of columns; asked for is the number of rows.",
+    "You scaled by 1 / √columns instead of 1 / √rows.",
     _how_wide,
     recognized=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
 )(initialise(split, lambda shape: shape[1] ** -0.5))
 
 _spread_not_rooted = mistake(
-    "You divided by the number of rows; the root is missing.",
+    "You divided by the number of rows instead of its square root.",
     _how_wide,
     recognized=_spread_is(lambda leaf: 1 / len(leaf)),
 )(initialise(split, lambda shape: 1 / shape[0]))
 
 _not_normal = mistake(
-    "Mean and spread are right, and the numbers are not normally distributed.",
-    lambda e: f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8.",
+    "The mean and the spread are right, but your numbers aren't normally distributed.",
+    lambda e: unwrapped(f"""Their kurtosis is {number(_kurtosis(e))}, but normal numbers have 3 (and
+    uniform ones 1.8)."""),
     recognized=lambda e: _spread(e) and not _normal(e),
 )(initialise(split, draw=uniform))
 

@@ -1,4 +1,4 @@
-"""What is true of a wrong training step: how long its gradient is, how far its parameters move."""
+"""What can be said of a wrong training step: the norm of its gradient, how its parameters move."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _trees(evidence: Evidence, case: str, *which: str) -> bool:
 
 
 def _gradient(evidence: Evidence, answers: Answers, case: str) -> dict[str, Array]:
-    """What was added to momentum · velocity, array by array."""
+    """What the answer added to momentum · velocity, array by array."""
     momentum = float(evidence.inputs["momentum"])
     found = {}
     for leaf, name in _LEAVES.items():
@@ -40,7 +40,7 @@ def _gradient(evidence: Evidence, answers: Answers, case: str) -> dict[str, Arra
 
 
 def _factors(mine: dict[str, Array], right: dict[str, Array]) -> dict[str, float] | None:
-    """By how much each array is a multiple of the right one; None if one is none."""
+    """The factor by which each array is a multiple of the right one; None if one isn't."""
     found = {}
     for leaf, one in right.items():
         length = float((one * one).sum())
@@ -53,13 +53,13 @@ def _factors(mine: dict[str, Array], right: dict[str, Array]) -> dict[str, float
 
 
 def _one(factors: dict[str, float]) -> float | None:
-    """The factor of all arrays, if they have one."""
+    """The factor of all arrays, if they share one."""
     values = np.array(list(factors.values()))
     return float(values.mean()) if np.allclose(values, values[0], rtol=_NEAR, atol=1e-5) else None
 
 
 def stretched(evidence: Evidence) -> Finding | None:
-    """The gradient multiplied where it is short enough already."""
+    """A gradient that is multiplied by a factor although it is short enough already."""
     if _trees(evidence, "plain", "velocity") or evidence.inputs["solved"]:
         return None
     right = _gradient(evidence, evidence.expected, "plain")
@@ -69,16 +69,16 @@ def stretched(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "gradient-multiplied",
-        "Your new velocity is momentum · velocity plus the gradient times a number.",
-        unwrapped(f"""With a largest norm of 1e6 nothing is to be shortened; in your velocity the
-        gradient is {number(factor)} times the right one. Which factor is right where the norm is
-        small enough?"""),
+        "You multiplied the gradient by a factor although it was short enough.",
+        unwrapped(f"""With a largest norm of 1e6, nothing should be shortened, but in your velocity
+        the gradient is {number(factor)} times the right one. What should the factor be if the norm
+        is small enough?"""),
         STEP,
     )
 
 
 def shortened(evidence: Evidence) -> Finding | None:
-    """A long gradient brought to another length than the largest one, or array by array."""
+    """A long gradient that is shortened to the wrong norm, or array by array."""
     if not evidence.same("plain") or _trees(evidence, "clipped", "velocity"):
         return None
     right = _gradient(evidence, evidence.expected, "clipped")
@@ -90,24 +90,24 @@ def shortened(evidence: Evidence) -> Finding | None:
     if one is not None:
         return Finding(
             "another-length",
-            "One factor changes your whole gradient, and it is another one than asked for.",
-            unwrapped(f"""In your velocity the gradient has norm {number(one * largest)}; asked for
-            is {number(largest)}, the largest there may be. Look again at how your norm is
-            made of all arrays, and which way the factor divides."""),
+            "You multiplied the whole gradient by one factor, but the factor is wrong.",
+            unwrapped(f"""In your velocity, the gradient has a norm of {number(one * largest)}
+            instead of {number(largest)}, the largest norm allowed. Check how you combine all arrays
+            in the norm, and what your factor divides by what."""),
             STEP,
         )
-    said = ", ".join(f"`{leaf}` {number(value)}" for leaf, value in factors.items())
+    said = ", ".join(f"{number(value)} for `{leaf}`" for leaf, value in factors.items())
     return Finding(
         "factors-of-their-own",
-        "The arrays of your gradient are multiplied by different factors.",
-        unwrapped(f"""Beside the factor that is asked for they are: {said}; each should be 1. That
-        factor is the largest norm over the norm of all arrays together."""),
+        "You multiplied the arrays of the gradient by different factors.",
+        unwrapped(f"""The right factor is the same for all of them, the largest norm divided by the
+        norm of all arrays together. Relative to it, yours are {said}."""),
         STEP,
     )
 
 
 def moved_otherwise(evidence: Evidence) -> Finding | None:
-    """The new velocity is right, and the parameters move by another multiple of it."""
+    """The new velocity is right, but the parameters move by the wrong multiple of it."""
     if not _trees(evidence, "plain", "velocity") or _trees(evidence, "plain", "parameters"):
         return None
     moves, velocity = {}, {}
@@ -122,29 +122,29 @@ def moved_otherwise(evidence: Evidence) -> Finding | None:
     if factor is None:
         return None
     said = (
-        "Your parameters are those that came in."
+        "Your parameters are still those that came in,"
         if abs(factor) < _NEAR
-        else f"You subtract {number(factor)} times the new velocity."
+        else f"You subtract {number(factor)} times the new velocity,"
     )
     return Finding(
         "another-rate",
-        "The velocity is right, and the parameters do not move by the learning rate times it.",
-        f"{said} The learning rate is {number(float(evidence.inputs['learning_rate']))}.",
+        "Your velocity is right, but you don't subtract learning rate · velocity.",
+        f"{said} but the learning rate is {number(float(evidence.inputs['learning_rate']))}.",
         STEP,
     )
 
 
 def loss_alone(evidence: Evidence) -> Finding | None:
-    """Both trees are right, and the loss is not."""
+    """Both trees are right, but the loss isn't."""
     if not _trees(evidence, "plain", "velocity", "parameters") or evidence.same("plain"):
         return None
     mine, right = float(evidence.yours("plain.loss")), float(evidence.right("plain.loss"))
-    times = f", which is {number(mine / right, 4)} times as much" if right else ""
+    times = f", which is {number(mine / right, 4)} times the right one" if right else ""
     return Finding(
         "loss-alone",
-        "Both trees are right without clipping, and the loss that you return is not.",
-        unwrapped(f"""Yours is {number(mine, 4)}{times}; `loss(parameters, batch)` gives
-        {number(right, 4)} before the step."""),
+        "Without clipping, both your trees are right, but the loss that you return isn't.",
+        unwrapped(f"""Your loss is {number(mine, 4)}{times}. Before the step,
+        `loss(parameters, batch)` is {number(right, 4)}."""),
         STEP,
     )
 

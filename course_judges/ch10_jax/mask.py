@@ -24,12 +24,12 @@ def _past(real: Tensor) -> Tensor:
 
 
 def _right(real: Tensor) -> Tensor:
-    """(T, T): real positions see the real ones of their past."""
+    """(T, T) bool: real positions see the real ones of their past."""
     return _past(real) & real & real[:, None]
 
 
 def safe_softmax(scores: Tensor, visible: Tensor, dim: int = -1) -> Tensor:
-    """Softmax over what is visible; zeros where nothing is."""
+    """Softmax over what is visible, and zeros in rows where nothing is."""
     sees = visible.any(dim, keepdim=True)
     hidden = torch.where(visible, scores, -torch.inf)
     return torch.where(sees, torch.where(sees, hidden, 0.0).softmax(dim), 0.0)
@@ -48,12 +48,13 @@ def _overflowing(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 def _past_alone_before(scores: Tensor, visible: Tensor) -> Tensor:
-    """The future is hidden before the softmax, and padding after it."""
+    """Hides the future before the softmax, but padding after it."""
     past = torch.ones_like(visible).tril()
     return torch.where(past, scores, -torch.inf).softmax(-1) * visible
 
 
-# So far below the largest score an exponential in float32 is 0 beside it, and so near it is not.
+# Relative to the largest score's, an exponential in float32 is 0 if its score is at least _LOST
+# below, and isn't if it is at most _KEPT below.
 _LOST, _KEPT = 104.0, 60.0
 
 
@@ -79,7 +80,7 @@ def _sees(evidence: Evidence) -> Array:
 
 
 def _rows_right(evidence: Evidence) -> bool:
-    """Rows of real positions, where padding is in the game and where it is not."""
+    """True if the rows of real positions are right, with padding and without."""
     rows = _sees(evidence)
     return evidence.same("whole") and all(
         np.allclose(evidence.yours(case)[rows], evidence.right(case)[rows], atol=1e-5)
@@ -88,13 +89,13 @@ def _rows_right(evidence: Evidence) -> bool:
 
 
 def _largest_visible(evidence: Evidence) -> Array:
-    """(T,): of the large scores that a row sees; −∞ where it sees nothing."""
+    """(T,): the largest of the large scores that a row sees; −∞ if it sees nothing."""
     visible = _right(torch.from_numpy(_sees(evidence))).numpy()
     return np.where(visible, evidence.inputs["large"], -np.inf).max(axis=1)
 
 
 def _empty(evidence: Evidence) -> Array:
-    """(T,): which rows that see something have no weights among the large scores."""
+    """(T,): which rows see something but have no weights, with the large scores."""
     mine = evidence.yours("large")
     return _sees(evidence) & ((mine == 0).all(axis=1) | np.isnan(mine).any(axis=1))
 
@@ -112,7 +113,9 @@ def _subtracts(evidence: Evidence, largest: Array) -> bool:
 
 
 def _largest_of(evidence: Evidence) -> tuple[str, Array] | None:
-    """Of which scores the largest is subtracted, and it for each row; None where neither fits."""
+    """Whether the largest score of a row or of all rows was subtracted, and its value for each row;
+    None if neither was.
+    """
     scores = evidence.inputs["large"]
     both = ("in its row", scores.max(axis=1)), ("in any row", np.full(len(scores), scores.max()))
     return next((one for one in both if _subtracts(evidence, one[1])), None)
@@ -124,9 +127,9 @@ def _empty_row(evidence: Evidence) -> str:
     which, largest = found
     row = int(np.flatnonzero(_empty(evidence))[0])
     sees = number(float(_largest_visible(evidence)[row]))
-    return unwrapped(f"""Row {row} of the large scores has no weights left. It sees scores up to
-    {sees}, and the largest {which} is {number(float(largest[row]))}: beside that one, every
-    exponential is 0. Mask first, so that the largest score is one that the row sees.""")
+    return unwrapped(f"""With the large scores, your row {row} has no weights left. It sees scores
+    up to {sees}, but the largest score {which} is {number(float(largest[row]))}, and relative to
+    that every exponential is 0. Mask first, so that the largest score is one that the row sees.""")
 
 
 def _gradients(evidence: Evidence) -> list[tuple[str, Array]]:
@@ -142,68 +145,70 @@ def _nan_share(evidence: Evidence) -> str:
     case, gradient = next((case, g) for case, g in _gradients(evidence) if not np.isfinite(g).all())
     rows = np.flatnonzero(~np.isfinite(gradient).all(axis=1))
     why = (
-        "A NaN that arises on the way, such as 0 / 0 in a row that sees nothing, can be replaced in"
-        " the weights; in the gradient it stays. Choose harmless numbers with `jnp.where` before"
-        " you divide, not after."
+        "If a NaN comes up on the way, such as 0 / 0 in a row that sees nothing, you can replace it"
+        " in the weights, but it stays in the gradient. Choose harmless numbers with `jnp.where`"
+        " before you divide, not after."
         if case == "gradient"
-        else f"Hidden scores reach {number(float(evidence.inputs['wild'].max()))} here. What is"
-        " computed of them before they are masked, such as `exp`, can be infinite: the mask keeps"
-        " it out of the weights, not out of the gradient. Mask the scores first."
+        else f"Hidden scores reach {number(float(evidence.inputs['wild'].max()))} here. If you"
+        " compute something like `exp` from them before you mask, it can be infinite, and the mask"
+        " keeps that out of the weights, but not out of the gradient. Mask the scores first."
     )
-    fine = "Your weights are right" if evidence.same(*_CASES) else "Small scores get right weights"
-    return f"{fine}, and the gradient is not finite in rows {listed(rows)}. {why}"
+    right = "Your weights are right" if evidence.same(*_CASES) else "With small scores they are"
+    return f"{right}, but the gradient isn't finite in rows {listed(rows)}. {why}"
 
 
 _CASES = ("whole", "values", "large")
 
 
-_padding_ignored = mistake("Padding looks and is looked at, like any other position.", _values)(
+_padding_ignored = mistake("You treated padding like any other position.", _values)(
     InTorch(Variant(_past))
 )
 
-_padding_is_seen = mistake("Padding does not look, but it is looked at.", _values)(
+_padding_is_seen = mistake("You let real positions look at padding.", _values)(
     InTorch(Variant(lambda real: _past(real) & real[:, None]))
 )
 
 _padding_looks = mistake(
-    "Padding is not looked at, but it still looks: its rows have to be 0.", _values
+    "You hid padding from the other positions, but its own rows have to be 0, too.", _values
 )(InTorch(Variant(lambda real: _past(real) & real)))
 
 _real_hidden = mistake(
-    "`real` is true where a position counts; you hid these and kept the padding.", _values
+    "You hid the real positions and kept the padding.",
+    lambda e: f"`real` is true where a position counts. {_values(e)}",
 )(InTorch(Variant(lambda real: _past(real) & ~real & ~real[:, None])))
 
 _padding_only_at_the_end = mistake(
-    "You count the real symbols and take the first of the positions for them.",
-    lambda e: unwrapped(f"""Padding may stand anywhere; where, `real` says position by position.
+    "You treated padding as if it were always at the end.",
+    lambda e: unwrapped(f"""Padding may be anywhere, and `real` says where, position by position.
     {_values(e)}"""),
 )(InTorch(Variant(lambda real: _right(torch.arange(len(real)) < real.sum()))))
 
 _padding_ends_the_text = mistake(
-    "Behind the first padding all is hidden, as if the text ended there.",
-    lambda e: f"Padding may stand anywhere, before real symbols, too. {_values(e)}",
+    "You hid everything after the first padding, as if the text ended there.",
+    lambda e: f"Padding may be anywhere, even before real symbols. {_values(e)}",
 )(InTorch(Variant(lambda real: _right(real.long().cumprod(0).bool()))))
 
-_no_causal_mask = mistake("Positions see the future.", _values)(
+_no_causal_mask = mistake("You didn't hide the future.", _values)(
     InTorch(Variant(lambda real: real & real[:, None]))
 )
 
-_upper_triangle = mistake("Positions see the future and not the past.", _values)(
+_upper_triangle = mistake("You hid the past instead of the future.", _values)(
     InTorch(Variant(lambda real: _past(real).T & real & real[:, None]))
 )
 
-_diagonal_excluded = mistake("Positions do not see themselves.", _values)(
+_diagonal_excluded = mistake("You hid each position from itself.", _values)(
     InTorch(Variant(lambda real: _past(real).tril(-1) & real & real[:, None]))
 )
 
 _nan_rows = mistake(
-    "Rows that see nothing are NaN: their softmax is 0 / 0.",
+    "Your rows that see nothing are NaN, because their softmax is 0 / 0.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("values")).any(axis=1).sum())} of {e.number("T")}
-    rows are NaN, and every sum that meets them will be."""),
+    rows are NaN, and they turn every sum that includes them into NaN."""),
 )(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, -torch.inf).softmax(-1))))
 
 _uniform_empty_rows = mistake(
-    "Rows that see nothing look at everything alike: all their scores are the same.", _values
+    "Your rows that see nothing look at all positions equally instead of at none.",
+    lambda e: f"If all scores of a row are equal, so are its weights. {_values(e)}",
 )(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, -1000000000.0).softmax(-1))))
 
 _zero_mask = families.zero_mask(_values)(
@@ -211,32 +216,32 @@ _zero_mask = families.zero_mask(_values)(
 )
 
 _weights_cut_afterwards = mistake(
-    "You hide after the softmax: rows no longer sum to 1.",
+    "You hid positions after the softmax, so the rows of real positions don't all sum to 1.",
     _values,
     also=(InTorch(Variant(softmax=_past_alone_before)),),
 )(InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v)))
 
 _softmax_over_queries = mistake(
-    "Your softmax runs down the columns, over the positions that ask.",
-    lambda e: f"{_values(e)} Each row is an average of its own: `axis=-1`.",
+    "You took the softmax down the columns instead of along the rows.",
+    lambda e: f"{_values(e)} Each row is an average of its own, so use `axis=-1`.",
 )(InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0))))
 
 _largest_of_hidden_scores = mistake(
-    "Scores that a row does not see count in your softmax: those far below them are lost.",
+    "In your softmax, large scores that a row doesn't see wipe out the ones that it sees.",
     _empty_row,
     recognized=lambda e: e.same("whole", "values") and _largest_of(e) is not None,
 )(InTorch(Variant(softmax=_largest_of_the_row)))
 
 _overflow = mistake(
-    "Large scores overflow: their exponential is infinite.",
-    lambda e: unwrapped(f"""With scores up to {number(float(e.inputs["large"].max()))}
+    "Large scores overflow in your softmax.",
+    lambda e: unwrapped(f"""With scores up to {number(float(e.inputs["large"].max()))},
     {int((~np.isfinite(e.yours("large"))).sum())} entries are NaN or infinite. Subtract the largest
     visible score of a row first, or let `jax.nn.softmax` do it."""),
     recognized=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
 )(InTorch(Variant(softmax=_overflowing)))
 
 _nan_gradients = mistake(
-    "The gradient behind your weights is not finite.",
+    "The gradient through your weights isn't finite.",
     _nan_share,
     recognized=lambda e: (
         e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
@@ -244,10 +249,10 @@ _nan_gradients = mistake(
 )(InTorch(Variant(softmax=_added)))
 
 _gradient_stopped = mistake(
-    "No gradient passes: it is 0 everywhere.",
-    lambda e: unwrapped(f"""The right one reaches
-    {number(float(np.abs(e.right("gradient")).max()))}. Finite is not enough; the model has to learn
-    from it."""),
+    "Your weights let no gradient through.",
+    lambda e: unwrapped(f"""Yours is 0 everywhere, but the right one reaches
+    {number(float(np.abs(e.right("gradient")).max()))}. It isn't enough that a gradient is finite,
+    because the model has to learn from it."""),
     recognized=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
 )(InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)))
 
@@ -255,8 +260,8 @@ _gradient_stopped = mistake(
 def _stopped(evidence: Evidence) -> str:
     raised = evidence.answers.errors["ends"]
     where = f" at `{raised.line}`" if raised.line else ""
-    return unwrapped(f"""It stopped with {raised.kind}{where}: {raised.message.rstrip(".")}. With
-    nothing to see, every row is one of zeros.""")
+    return unwrapped(f"""It stopped with {raised.kind}{where}: {raised.message.rstrip(".")}. If
+    there is nothing to see, all rows should be zeros.""")
 
 
 def _below_the_least(scores: Tensor, visible: Tensor) -> Tensor:
@@ -266,7 +271,7 @@ def _below_the_least(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 _stops_without_real_symbols = mistake(
-    "Where a text is all padding, your function stops.",
+    "Your function stops with an error if a text is all padding.",
     _stopped,
     recognized=lambda e: (
         e.same(*_CASES) and "ends" in e.answers.errors and not e.inputs["ends"].any()
@@ -280,43 +285,43 @@ def _only_large(evidence: Evidence) -> Finding | None:
     scores = evidence.inputs["large"]
     return Finding(
         "large-scores",
-        "Your weights are right for ordinary scores and wrong for large ones.",
-        f"With scores from {number(float(scores.min()))} to {number(float(scores.max()))}: "
+        "Your weights are right for ordinary scores, but wrong for large ones.",
+        f"Here, scores go from {number(float(scores.min()))} to {number(float(scores.max()))}. "
         f"{gap(evidence, 'large')} If you fill hidden scores with a number, it has to be below "
-        "every score, which −∞ is; if you make scores smaller first, differences get lost; if you "
-        "cut weights after a softmax, those that are left may be 0 already.",
+        "every score, as −∞ is. If you make scores smaller first, differences get lost. And if you "
+        "cut weights after a softmax, those that are left may already be 0.",
         MASK,
     )
 
 
 def _rows_of_padding(evidence: Evidence) -> Finding | None:
-    """Right for real positions, and something where rows of zeros are asked for."""
+    """Right for real positions, but not zeros for padding."""
     if not _rows_right(evidence) or evidence.same("values"):
         return None
     mine, padding = evidence.yours("values"), np.flatnonzero(~_sees(evidence))
     row = next(int(t) for t in padding if not (mine[t] == 0).all())
     return Finding(
         "rows-of-padding",
-        "The rows of real positions are right, and those of padding are not zeros.",
-        f"Positions {listed(padding)} are padding; row {row} of yours sums to "
+        "Your rows of real positions are right, but those of padding aren't zeros.",
+        f"Positions {listed(padding)} are padding, but your row {row} sums to "
         f"{number(float(mine[row].sum()))}.",
         MASK,
     )
 
 
 def _only_elsewhere(evidence: Evidence) -> Finding | None:
-    """Right with the padding of most cases, and wrong with it at other places."""
+    """Right with the padding of most cases, but wrong with padding in other places."""
     if not evidence.same(*_CASES) or evidence.same("ends"):
         return None
     padding = np.flatnonzero(~evidence.inputs["ends"])
     where = "everywhere" if len(padding) == evidence.number("T") else f"at {listed(padding)}"
     raised = evidence.answers.errors.get("ends")
-    said = f"it stopped with {raised.kind}." if raised else gap(evidence, "ends")
+    said = f"your function stops with {raised.kind}" if raised else "they are wrong"
     return Finding(
         "padding-elsewhere",
-        "Your weights are right with padding at some positions, and not at others.",
-        f"With padding {where}: {said} With padding at {listed(np.flatnonzero(~_sees(evidence)))} "
-        "they are right.",
+        "Your weights are right with padding at some positions, but not at others.",
+        f"With padding at {listed(np.flatnonzero(~_sees(evidence)))} they are right, but with "
+        f"padding {where} {said}. {gap(evidence, 'ends')}".strip(),
         MASK,
     )
 
@@ -328,10 +333,9 @@ def _another_gradient(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "another-gradient",
-        "Your weights are right, and their gradient is finite and another one than that of a "
-        "softmax.",
-        f"{gap(evidence, 'gradient')} Does something between scores and weights not let the "
-        "gradient through, such as `stop_gradient`, or change it?",
+        "Your weights are right, but their gradient isn't that of a softmax.",
+        f"{gap(evidence, 'gradient').replace('answer', 'gradient')} Does something between the "
+        "scores and the weights block the gradient, such as `stop_gradient`, or change it?",
         MASK,
     )
 
@@ -348,7 +352,7 @@ TASK = Task(
             lambda e: e.same(*_CASES, "ends"),
         ),
         Part(
-            "Gradients are right and finite, whatever stands in hidden scores.",
+            "Gradients are right and finite, whatever the hidden scores are.",
             2,
             lambda e: e.same("gradient", "wild"),
         ),

@@ -1,4 +1,4 @@
-"""A tree drawn from NumPy's seeds, which spawn as keys of JAX split: right, and carelessly."""
+"""A tree drawn from NumPy's seeds, which spawn as JAX's keys split: right, and with mistakes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def draw_normal(seed: Seed, shape: tuple[int, ...], spread: Spread) -> Array:
 
 
 def rooted(shape: tuple[int, ...]) -> float:
-    """The spread asked for: 1 / √rows."""
+    """The right spread, 1 / √rows."""
     return float(shape[0] ** -0.5)
 
 
 def initialise(
     seeds: Callable[[Seed], list[Seed]], spread: Spread = rooted, draw: Any = draw_normal
 ) -> InTorch:
-    """A function that draws the five leaves and hands back a key, from six seeds in that order."""
+    """A function that draws the five leaves and returns a key, from six seeds in that order."""
 
     def drawn(key: Seed, shapes: Any) -> Any:
         tokens, query, wanted, value, output, after = seeds(key)
@@ -51,7 +51,7 @@ def split(key: Seed) -> list[Seed]:
 
 
 def one_seed_twice(key: Seed) -> list[Seed]:
-    """Six seeds, of which two are one."""
+    """Six seeds, two of which are the same."""
     tokens, query, value, output, after = key.spawn(5)
     return [tokens, query, query, value, output, after]
 
@@ -63,7 +63,7 @@ def uniform(seed: Seed, shape: tuple[int, ...], spread: Spread) -> Array:
 
 
 def splits_a_used_key(key: Any, shapes: Any) -> Any:
-    """A student's way, in JAX: the numbers differ, and one key both draws and is split."""
+    """As a student might do it in JAX: all numbers differ, but one key both draws and is split."""
     import jax
 
     tree = {"tokens": jax.random.normal(key, shapes["tokens"]) / shapes["tokens"][0] ** 0.5}

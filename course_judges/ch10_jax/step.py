@@ -39,50 +39,51 @@ def _input(evidence: Evidence, name: str) -> str:
 
 def _plain(evidence: Evidence) -> str:
     rate, momentum = _input(evidence, "learning_rate"), _input(evidence, "momentum")
-    return f"With learning rate {rate} and momentum {momentum}: {gap(evidence, 'plain')}"
+    return f"The learning rate is {rate} and the momentum {momentum}. {gap(evidence, 'plain')}"
 
 
 def _clipped(evidence: Evidence) -> str:
-    return f"With a largest norm of {_input(evidence, 'largest_norm')}: {gap(evidence, 'clipped')}"
+    return f"The largest norm is {_input(evidence, 'largest_norm')}. {gap(evidence, 'clipped')}"
 
 
 _CASES = ("plain", "clipped")
 
 
-_uphill = mistake("You added the step; a gradient points to where the loss grows.", _plain)(
+_uphill = mistake("You added the step, but the gradient points to where the loss grows.", _plain)(
     InTorch(Variant(move=lambda p, v, old, r: p + r * v))  # noqa: ARG005
 )
 
 _momentum_forgotten = mistake(
-    "The new velocity is the gradient alone; momentum times the old velocity is missing.", _plain
+    "Your new velocity is only the gradient, without momentum · velocity.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: g)))  # noqa: ARG005
 
 _moves_by_old_velocity = mistake(
-    "The parameters moved by the velocity that came in, not by the new one.", _plain
+    "You moved the parameters by the old velocity instead of the new one.", _plain
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * old)))  # noqa: ARG005
 
 _nesterov_momentum = mistake(
-    "You made Nesterov's step: momentum · new velocity + gradient. The new velocity alone is asked"
-    " for.",
-    _plain,
+    "You took Nesterov's step instead of moving by the new velocity.",
+    lambda e: unwrapped(f"""Nesterov moves by momentum · new velocity + gradient, but here the
+    parameters move by the new velocity alone. {_plain(e)}"""),
 )(InTorch(Variant(ahead=True)))
 
 _gradient_shrunk = mistake(
-    "You multiplied the gradient by the momentum as well; only the old velocity shrinks.", _plain
+    "You multiplied the gradient by the momentum as well, but only the old velocity shrinks.",
+    _plain,
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * v, gather=lambda m, v, g, r: m * (v + g))))  # noqa: ARG005
 
 _averaged_gradient = mistake(
-    "You averaged velocity and gradient; asked for is momentum · velocity + gradient.", _plain
+    "You averaged velocity and gradient instead of taking momentum · velocity + gradient.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g)))  # noqa: ARG005
 
 _moves_by_gradient = mistake(
-    "The parameters moved by the gradient; asked for is the new velocity, which holds it.", _plain
+    "You moved the parameters by the gradient instead of by the new velocity.", _plain
 )(InTorch(Variant(by_gradient=True)))
 
 _rate_in_velocity = mistake(
-    "The learning rate went into the velocity; it belongs to the move of the parameters.",
+    "You put the learning rate into the velocity, but it belongs where the parameters move.",
     _plain,
-    # As Keras has it.
+    # As in Keras.
     also=(
         InTorch(
             Variant(gather=lambda m, v, g, r: m * v - r * g, move=lambda p, v, old, r: p + v)  # noqa: ARG005
@@ -91,60 +92,60 @@ _rate_in_velocity = mistake(
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + r * g, move=lambda p, v, old, r: p - v)))  # noqa: ARG005
 
 _velocity_not_returned = mistake(
-    "You return the velocity that came in; the next step would start from the old one.", _plain
+    "You return the old velocity, so the next step would start from it again.", _plain
 )(InTorch(Variant(old_velocity=True)))
 
 _loss_afterwards = mistake(
-    "You return the loss of the new parameters; asked for is the one before the step.", _plain
+    "You return the loss after the step instead of the one before it.", _plain
 )(InTorch(Variant(loss_after=True)))
 
 _returned_in_another_order = mistake(
-    "Velocity and parameters came back in the other order.", _plain
+    "You returned velocity and parameters in the wrong order.", _plain
 )(InTorch(Variant(exchanged=True)))
 
-_never_clips = mistake("Long gradients are not shortened.", _clipped)(
+_never_clips = mistake("You don't shorten gradients that are too long.", _clipped)(
     InTorch(Variant(clip=lambda gradients, largest: gradients))  # noqa: ARG005
 )
 
 _clips_each_leaf = mistake(
-    "You shorten every array by itself; the norm is that of the whole tree.",
-    lambda e: f"The direction of the step changes. {_clipped(e)}",
+    "You shorten each array by its own norm instead of by the norm of the whole tree.",
+    lambda e: f"This changes the direction of the step. {_clipped(e)}",
 )(InTorch(Variant(clip=each_clipped)))
 
 _clips_entries = mistake(
-    "You cut every entry by itself; one factor has to shorten all of them.",
-    lambda e: f"The direction of the step changes. {_clipped(e)}",
+    "You clip every entry separately, but one factor has to shorten all of them.",
+    lambda e: f"This changes the direction of the step. {_clipped(e)}",
 )(InTorch(Variant(clip=entries_clipped)))
 
 _always_rescales = mistake(
-    "You bring every gradient to the largest norm, short ones as well.",
-    lambda e: f"A gradient that is shorter stays as it is: the factor is at most 1. {_plain(e)}",
+    "You scale every gradient to the largest norm, even if it is shorter.",
+    lambda e: f"A shorter gradient stays as it is, so the factor is at most 1. {_plain(e)}",
     also=(InTorch(Variant(clip=rescaled_with_care)),),
 )(InTorch(Variant(clip=rescaled)))
 
-_norm_not_rooted = mistake("Your norm is the sum of squares; its root is missing.", _clipped)(
+_norm_not_rooted = mistake("Your norm is the sum of squares without the square root.", _clipped)(
     InTorch(Variant(clip=squared_norm_clipped))
 )
 
 _clips_velocity = mistake(
-    "You shorten the velocity; asked for is the gradient, before it joins the velocity.", _clipped
+    "You shorten the velocity instead of the gradient before you add it.", _clipped
 )(InTorch(Variant(clip_after=True)))
 
 _shortens_momentum_too = mistake(
-    "The factor shortens the old velocity as well; asked for is the gradient alone.", _clipped
+    "You shorten the old velocity as well, but only the gradient should be shortened.", _clipped
 )(InTorch(Variant(with_momentum=True)))
 
 _returns_the_move = mistake(
-    "You return learning rate · velocity in place of the velocity.",
+    "You return learning rate · velocity instead of the velocity.",
     lambda e: f"The next step would multiply it by the learning rate again. {_plain(e)}",
 )(InTorch(Variant(hands_over=lambda v, r: r * v)))
 
 
 _divides_by_a_norm_of_zero = mistake(
-    "Where the gradient is 0, your factor is 0 / 0.",
-    lambda e: unwrapped(f"""Where the loss is 0 already, so are all entries of its gradient; a norm
-    of 0 is not above the largest one, so nothing is to happen. {_plain(e)} Which factor is right
-    there, and comes without dividing by the norm?"""),
+    "If the gradient is 0, your factor is 0 / 0.",
+    lambda e: unwrapped(f"""If the loss is already 0, all entries of its gradient are 0 as well. A
+    norm of 0 isn't above the largest one, so nothing should be shortened. {_plain(e)} Which factor
+    is right there, and how do you get it without dividing by the norm?"""),
 )(InTorch(Variant(clip=divided_by_the_norm)))
 
 
@@ -157,14 +158,14 @@ def _stopped_by(kinds: frozenset[str]) -> Callable[[Evidence], bool]:
 
 
 _python_if_on_traced = mistake(
-    "Python decides by a number that is not there while the step is being traced.",
+    "Your step lets Python decide by a number that isn't known during tracing.",
     lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
     TRACED,
     recognized=_stopped_by(frozenset({DECIDED})),
 )(decides_in_python)
 
 _number_of_a_traced = mistake(
-    "Your step asks an array for its number, which is not there while it is being traced.",
+    "Your step needs the number in an array, but during tracing it isn't known.",
     lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
     TRACED,
     recognized=_stopped_by(TRACED_ERRORS - {DECIDED}),
@@ -172,7 +173,7 @@ _number_of_a_traced = mistake(
 
 _overwrites_the_trees = mistake(
     "Your step changes the trees that it is given.",
-    lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries and lists that hold them
+    lambda e: unwrapped(f"""JAX arrays can't change, but the dictionaries and lists that hold them
     can. {others_than_given(e)}"""),
     recognized=lambda e: e.same(*_CASES) and changed_what_was_given(e),
 )(InTorch(overwrites))

@@ -1,4 +1,4 @@
-"""A training step with clipping and momentum in torch, right and with one piece replaced."""
+"""A training step with clipping and momentum in torch, right or with one piece replaced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Loss = Callable[[Tree, Any], Tensor]
 
 
 def joined(change: Callable[..., Any], *trees: Tree) -> Tree:
-    """The arrays at the same place of several trees, made into one."""
+    """A tree of `change(…)` of the arrays in the same place of several trees."""
     first = trees[0]
     if isinstance(first, dict):
         return {name: joined(change, *(tree[name] for tree in trees)) for name in first}
@@ -31,33 +31,33 @@ def leaves(tree: Tree) -> list[Tensor]:
 
 
 def norm_of(tree: Tree) -> Tensor:
-    """The length of all arrays together."""
+    """The norm of all arrays together."""
     return torch.stack([(leaf**2).sum() for leaf in leaves(tree)]).sum().sqrt()
 
 
 def clipped(gradients: Tree, largest: Tensor) -> Tree:
-    """Shortened to the norm, all arrays by one factor."""
+    """Shortened to the largest norm, all arrays by one factor."""
     factor = (largest / norm_of(gradients)).clamp(max=1)
     return joined(lambda g: g * factor, gradients)
 
 
 def rescaled(gradients: Tree, largest: Tensor) -> Tree:
-    """Brought to the norm, whether longer or shorter."""
+    """Scaled to the largest norm, whether longer or shorter."""
     return joined(lambda g: g * largest / norm_of(gradients), gradients)
 
 
 def rescaled_with_care(gradients: Tree, largest: Tensor) -> Tree:
-    """The same, with something small that keeps a norm of 0 from dividing."""
+    """The same, with a small number that avoids a division by 0."""
     return joined(lambda g: g * largest / (norm_of(gradients) + 1e-6), gradients)
 
 
 def each_clipped(gradients: Tree, largest: Tensor) -> Tree:
-    """Every array shortened by itself."""
+    """Each array shortened by its own norm."""
     return joined(lambda g: clipped({"only": g}, largest)["only"], gradients)
 
 
 def squared_norm_clipped(gradients: Tree, largest: Tensor) -> Tree:
-    """With the sum of squares in place of its root."""
+    """With the sum of squares instead of its root."""
     factor = (largest / norm_of(gradients) ** 2).clamp(max=1)
     return joined(lambda g: g * factor, gradients)
 
@@ -69,7 +69,7 @@ def divided_by_the_norm(gradients: Tree, largest: Tensor) -> Tree:
 
 
 def entries_clipped(gradients: Tree, largest: Tensor) -> Tree:
-    """Every entry cut to the norm."""
+    """Every entry clipped to the largest norm."""
     return joined(lambda g: g.clamp(-largest, largest), gradients)
 
 
@@ -83,19 +83,19 @@ class Variant:
     gather : callable (momentum, velocity, gradient, learning rate) -> new velocity, of one array
     move : callable (parameter, new velocity, old velocity, learning rate) -> new parameter
     clip_after : bool
-        Whether the velocity is clipped in place of the gradient.
+        Whether the velocity is clipped instead of the gradient.
     loss_after : bool
         Whether the loss is that of the new parameters.
     old_velocity : bool
-        Whether the velocity that came in is handed back.
+        Whether the velocity that came in is returned.
     exchanged : bool
-        Whether the two trees come back in the other order.
+        Whether the two trees are returned in the wrong order.
     ahead : bool
-        Whether the step goes on as Nesterov's does: by momentum · new velocity + gradient.
+        Whether the parameters move by momentum · new velocity + gradient, as Nesterov's do.
     with_momentum : bool
         Whether the factor that shortens the gradient shortens the old velocity, too.
     by_gradient : bool
-        Whether the parameters move by the gradient, as it joins the velocity, in place of that.
+        Whether the parameters move by the clipped gradient instead of by the velocity.
     hands_over : callable (new velocity, learning rate) -> velocity that is returned, of one array
     """
 
@@ -145,7 +145,7 @@ class Variant:
 
 
 def overwrites(loss: Loss, parameters: Tree, velocity: Tree, batch: Any, *numbers: Tensor) -> Any:
-    """Right, and puts the new arrays into the trees that it was given."""
+    """Right, but puts the new arrays into the trees that it was given."""
     moved, new, value = Variant()(loss, parameters, velocity, batch, *numbers)
     parameters.update(moved)
     velocity.update(new)
@@ -153,7 +153,7 @@ def overwrites(loss: Loss, parameters: Tree, velocity: Tree, batch: Any, *number
 
 
 def _in_jax(clip: Callable[[Tree, Any, Any], Tree]) -> Callable[..., Any]:
-    """A student's way: right, with a clipping of their own."""
+    """As a student might write it in JAX, with its own `clip(gradients, norm, largest norm)`."""
 
     def step(
         loss: Loss,

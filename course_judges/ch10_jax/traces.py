@@ -1,4 +1,4 @@
-"""Judges 10/traces: how often is it traced."""
+"""Judges 10/traces: how often a jitted function is traced."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _exchanged = exchanged(RANGES, "as_they_are", "padded")
 
 
 @mistake(
-    "You counted calls, not traces.",
-    "The body of a jitted function runs once for each new shape; a counter outside of it, or a "
-    "function that is jitted anew for every line, counts all 300 lines.",
+    "You counted 300 traces, which is the number of calls.",
+    "The body of a jitted function runs only once for each new shape. Did you count outside of it, "
+    "or jit a new function for every line?",
     recognized=lambda e: noted(e, "as_they_are") == 300,
 )
 def _calls() -> Numbers:
@@ -28,9 +28,9 @@ def _calls() -> Numbers:
 
 
 @mistake(
-    "You divided the padding by the number of symbols, not by all positions.",
+    "You seem to have divided the padding by the number of symbols instead of all positions.",
     lambda e: (
-        f"{number(noted(e, 'waste'))} of the symbols is "
+        f"A share of {number(noted(e, 'waste'))} of the symbols is "
         f"{number(noted(e, 'waste') / (1 + noted(e, 'waste')))} of all positions."
     ),
     recognized=lambda e: (

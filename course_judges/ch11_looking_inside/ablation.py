@@ -1,4 +1,4 @@
-"""Judges 11/ablation: what each head is worth, measured by putting its mean in its place."""
+"""Judges 11/ablation: what each head is worth, measured by replacing it with its mean."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Runner
 
-Stand = Callable[[Pass, Pass, int, int], Tensor]
+Replacement = Callable[[Pass, Pass, int, int], Tensor]
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
@@ -29,9 +29,9 @@ def _mean(reference: Pass, _: Pass, layer: int, head: int) -> Tensor:
 
 
 def ablated(
-    stand: Stand = _mean, *, compare: Callable[[Tensor, Tensor], Tensor] = torch.sub
+    replacement: Replacement = _mean, *, compare: Callable[[Tensor, Tensor], Tensor] = torch.sub
 ) -> Callable[..., Tensor]:
-    """What each head is worth, with something of this kind in its place: (L, H)."""
+    """An answer (L, H) that replaces what a head finds in this way."""
 
     def answer(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
         plain, other = run(tokens), run(reference)
@@ -40,7 +40,7 @@ def ablated(
         increase = torch.zeros(L, H)
         for layer in range(L):
             for head in range(H):
-                broken = run(tokens, {(layer, head): stand(other, plain, layer, head)})
+                broken = run(tokens, {(layer, head): replacement(other, plain, layer, head)})
                 increase[layer, head] = compare(loss_of(broken.logits, targets), whole)
         return increase
 
@@ -56,18 +56,23 @@ def _shown(evidence: Evidence) -> str:
 
 def _less(evidence: Evidence) -> str:
     mine, right = evidence.yours("texts"), evidence.right("texts")
-    return f"Head 0 of layer 0: yours {number(mine[0, 0])}, expected {number(right[0, 0])}."
+    return unwrapped(f"""For head 0 of layer 0 you return {number(mine[0, 0])} instead of
+    {number(right[0, 0])}.""")
+
+
+def _texts_of_reference(evidence: Evidence) -> str:
+    return f"The reference has {evidence.inputs['reference'].shape[0]} texts. {_shown(evidence)}"
 
 
 _zero_for_mean = mistake(
-    "You put zeros in the head's place; asked for is its mean.",
-    lambda e: unwrapped(f"""Zeros also take away what the head writes whatever it reads, and
-    the layers behind it never saw that missing. {_shown(e)}"""),
+    "You replaced the head with zeros instead of with its mean.",
+    lambda e: unwrapped(f"""Zeros also remove what the head always writes, no matter what it reads,
+    which the later layers normally get. {_shown(e)}"""),
 )(ablated(lambda reference, plain, layer, head: torch.zeros(())))  # noqa: ARG005
 
 _mean_of_the_texts = mistake(
-    "The mean is taken over the texts that are tested; take it over the reference.",
-    lambda e: f"Then what is to be removed is part of what replaces it. {_shown(e)}",
+    "You took the mean over the texts that you test instead of over the reference.",
+    lambda e: f"Then the mean still contains some of what you want to remove. {_shown(e)}",
     also=(
         ablated(
             lambda reference, plain, layer, head: (  # noqa: ARG005
@@ -78,12 +83,12 @@ _mean_of_the_texts = mistake(
 )(ablated(lambda reference, plain, layer, head: plain.found[layer, :, head].mean((0, 1))))  # noqa: ARG005
 
 _mean_of_one_number = mistake(
-    "The mean runs over the channels too, so one number replaces all D.",
-    lambda e: f"Each channel of a head has a mean of its own. {_shown(e)}",
+    "You averaged over the channels too, so one number replaces all D of them.",
+    lambda e: f"Each channel of a head has its own mean. {_shown(e)}",
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, :, head].mean()))  # noqa: ARG005
 
 _mean_of_all_heads = mistake(
-    "One mean serves all heads of a layer; each head has its own.", _shown
+    "You used one mean for all heads of a layer, but each head has its own.", _shown
 )(
     ablated(
         lambda reference, plain, layer, head: reference.found[layer].mean((0, 1, 2))  # noqa: ARG005
@@ -91,8 +96,8 @@ _mean_of_all_heads = mistake(
 )
 
 _another_text = mistake(
-    "You put in what the head found in one other text: that is resampling.",
-    _shown,
+    "You replaced the head with what it found in one other text instead of with its mean.",
+    lambda e: f"That is resampling. {_shown(e)}",
     cases=("one",),
 )(
     ablated(
@@ -108,41 +113,40 @@ def _at_each_position(reference: Pass, plain: Pass, layer: int, head: int) -> Te
 
 
 _mean_at_each_position = mistake(
-    "Each position gets a mean of its own; asked for is one over texts and positions.",
-    lambda e: unwrapped(f"""What the head finds at position 0 is then put back at position 0, and
-    with it everything that it knows of places. {_shown(e)}"""),
+    "You used a separate mean for each position instead of one over all texts and positions.",
+    lambda e: unwrapped(f"""Then each position gets back what the head usually finds there, so what
+    the head knows about positions isn't removed. {_shown(e)}"""),
 )(ablated(_at_each_position))
 
 _sign_exchanged = mistake(
-    "You subtracted the broken model's loss from the whole one's; it is the other way round.",
-    lambda e: f"A head that is needed has an increase above 0. {_less(e)}",
+    "You subtracted the broken model's loss from the whole model's, not the other way round.",
+    lambda e: f"A head that the model needs should have an increase above 0. {_less(e)}",
 )(ablated(compare=lambda broken, whole: whole - broken))
 
 _loss_itself = mistake(
-    "You return the loss with the head broken; asked for is by how much it is higher.", _less
+    "You return the loss with the head broken instead of how much it increased.", _less
 )(ablated(compare=lambda broken, whole: broken))  # noqa: ARG005
 
 _times_as_high = mistake(
-    "You divided the two losses; asked for is their difference, in nats.", _less
+    "You divided the two losses, but the task asks for their difference in nats.", _less
 )(ablated(compare=lambda broken, whole: broken / whole))
 
 
 _divided_by_the_whole = mistake(
-    "You divided the increase by the loss of the whole model; asked for is the increase in nats.",
+    "You divided the increase by the whole model's loss, but it should be in nats.",
     _less,
 )(ablated(compare=lambda broken, whole: (broken - whole) / whole))
 
 
-@mistake("You added the losses of all symbols up; the loss is their mean.", _less)
+@mistake("You added up the losses of all symbols instead of taking their mean.", _less)
 def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     return mean_ablation(run, tokens, targets, reference) * targets.numel()
 
 
 @mistake(
-    "You added the losses of each text up; the mean runs over texts and positions.",
-    lambda e: (
-        f"With T = {e.number('T')} every number is {e.number('T')} times the right one. {_less(e)}"
-    ),
+    "You added up the losses of each text instead of averaging over texts and positions.",
+    lambda e: unwrapped(f"""With T = {e.number("T")}, all your numbers are {e.number("T")} times too
+    large. {_less(e)}"""),
 )
 def _losses_of_a_text_added_up(
     run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
@@ -151,21 +155,21 @@ def _losses_of_a_text_added_up(
 
 
 _in_bits = mistake(
-    "Your loss is in bits; asked for are nats, as `cross_entropy` gives them.", _less
+    "Your loss is in bits, but it should be in nats, as `cross_entropy` returns it.", _less
 )(ablated(compare=lambda broken, whole: (broken - whole) / math.log(2)))
 
 _mean_of_head_0 = mistake(
-    "Every head of a layer gets the mean of its head 0; each has its own.", _shown
+    "You used the mean of head 0 for every head of a layer, but each has its own.", _shown
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, :, 0].mean((0, 1))))  # noqa: ARG005
 
 _never_below_0 = mistake(
-    "You cut the increases off at 0; without a head that does harm the loss falls.", _shown
+    "You clipped the increases at 0, but without a harmful head the loss falls.", _shown
 )(ablated(compare=lambda broken, whole: (broken - whole).clamp(min=0)))
 
 
 @mistake(
-    "The heads stay broken: each is ablated together with all before it.",
-    lambda e: f"The first head is right, and every later one carries what came before. {_shown(e)}",
+    "You left the heads broken, so each one is ablated together with all those before it.",
+    lambda e: f"The first head is right, but the later ones add to the damage. {_shown(e)}",
 )
 def _heads_stay_broken(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     plain, other = run(tokens), run(reference)
@@ -181,8 +185,8 @@ def _heads_stay_broken(run: Runner, tokens: Tensor, targets: Tensor, reference: 
 
 
 @mistake(
-    "All heads of the layer are broken at once.",
-    lambda e: f"All entries of a row are then equal. {_shown(e)}",
+    "You broke all heads of a layer at once.",
+    lambda e: f"That makes all entries of a row equal. {_shown(e)}",
 )
 def _whole_layers(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     plain, other = run(tokens), run(reference)
@@ -194,27 +198,27 @@ def _whole_layers(run: Runner, tokens: Tensor, targets: Tensor, reference: Tenso
     return (torch.stack(rows) - loss_of(plain.logits, targets))[:, None].expand(L, H)
 
 
-@mistake("Only the last position is broken; replace what the head finds at all of them.", _shown)
+@mistake("You replaced what the head finds only at the last position, not at all of them.", _shown)
 def _last_position_only(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
-    def stand(other: Pass, plain: Pass, layer: int, head: int) -> Tensor:
+    def replacement(other: Pass, plain: Pass, layer: int, head: int) -> Tensor:
         found = plain.found[layer, :, head].clone()
         found[:, -1] = _mean(other, plain, layer, head)
         return found
 
-    return ablated(stand)(run, tokens, targets, reference)
+    return ablated(replacement)(run, tokens, targets, reference)
 
 
 _mean_of_the_first_text = mistake(
-    "The mean is taken over the first text of the reference; take it over all of them.",
-    lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
+    "You took the mean over the first text of the reference instead of over all of them.",
+    _texts_of_reference,
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, 0, head].mean(0)))  # noqa: ARG005
 
 _mean_at_the_last_position = mistake(
-    "The mean is taken at the last position only; take it over texts and positions.", _shown
+    "You took the mean only at the last position instead of over all positions.", _shown
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, :, head, -1].mean(0)))  # noqa: ARG005
 
 
-@mistake("You measured the loss at the last position only; it is the mean over all.", _shown)
+@mistake("You measured the loss only at the last position instead of at all of them.", _shown)
 def _loss_at_the_last_position(
     run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
 ) -> Tensor:
@@ -226,8 +230,8 @@ def _loss_at_the_last_position(
 
 
 @mistake(
-    "You take the mean over as many texts of the reference as are tested; take it over all.",
-    lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
+    "You took the mean over only as many texts of the reference as you test.",
+    _texts_of_reference,
 )
 def _some_of_the_reference(
     run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
@@ -235,7 +239,7 @@ def _some_of_the_reference(
     return mean_ablation(run, tokens, targets, reference[: len(tokens)])
 
 
-_median_for_mean = mistake("You took the median of each channel; asked for is the mean.", _shown)(
+_median_for_mean = mistake("You took the median of each channel instead of the mean.", _shown)(
     ablated(
         lambda reference, plain, layer, head: (  # noqa: ARG005
             reference.found[layer, :, head].flatten(0, 1).median(0).values

@@ -31,67 +31,78 @@ def circuits(
 
 
 def _scores(asking: Tensor, asked: Tensor, query: Tensor, key: Tensor) -> Tensor:
-    """What each row of one matrix (V, C) finds in those of another one."""
+    """(V, V) the score that each row of `asking` (V, C) gives to each row of `asked`."""
     return (asking @ query.T) @ (asked @ key.T).T / math.sqrt(len(query))  # (V, D) @ (D, V)
 
 
 def _changed(change: Callable[[Pair, tuple[Tensor, ...]], Pair]) -> Callable[..., Pair]:
-    """The right pair, changed; the change sees what was given, too."""
+    """An answer that changes the right pair; the change also gets what the answer was given."""
     return lambda *given: change(circuits(*given), given)
 
 
 def _qk(evidence: Evidence) -> str:
-    return f"QK: {farthest(evidence, 'circuits.qk')}"
+    return _off(evidence, "qk")
 
 
 def _ov(evidence: Evidence) -> str:
-    return f"OV: {farthest(evidence, 'circuits.ov')}"
+    return _off(evidence, "ov")
+
+
+def _off(evidence: Evidence, circuit: str) -> str:
+    said = farthest(evidence, f"circuits.{circuit}")
+    return said and f"In {circuit.upper()}, {said[0].lower()}{said[1:]}"
 
 
 _QK, _OV = ("circuits.qk",), ("circuits.ov",)
 
 _exchanged = mistake(
-    "The two circuits changed places.",
-    lambda e: f"QK says where a head looks, and comes first. {_qk(e)}",
+    "You returned the two circuits in the wrong order.",
+    lambda e: f"QK, which says where a head looks, comes first. {_qk(e)}",
     cases=("circuits",),
 )(_changed(lambda pair, _: pair[::-1]))
 
 _queries_down_the_columns = mistake(
-    "QK is transposed: row i belongs to the token that asks.",
-    lambda e: f"Who asks whom matters, because the matrix is not symmetric. {_qk(e)}",
+    "Your QK is transposed.",
+    lambda e: unwrapped(f"""Row i should belong to the token that asks, and column j to the token
+    that is looked at. {_qk(e)}"""),
     cases=_QK,
 )(_changed(lambda pair, _: (pair[0].T, pair[1])))
 
 _no_scale = mistake(
-    "The scores are not divided by √D.",
-    lambda e: f"Yours are {ratio(e, 'circuits.qk'):.2f} times as large. {_qk(e)}",
+    "You didn't divide the scores by √D.",
+    lambda e: f"They are {ratio(e, 'circuits.qk'):.2f} times too large. {_qk(e)}",
     cases=_QK,
 )(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1])), pair[1])))
 
 _scale_by_channels = mistake(
-    "You divided the scores by √C; a score is a sum of D products.", _qk, cases=_QK
+    "You divided the scores by √C instead of √D.",
+    lambda e: f"A score is a sum of D products. {_qk(e)}",
+    cases=_QK,
 )(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1]) / given[1].shape[1]), pair[1])))
 
 _softmaxed = mistake(
-    "You took the softmax; the circuit is the scores themselves.",
-    lambda e: f"Each row of yours sums to {e.yours('circuits.qk')[0].sum():.3g}. {_qk(e)}",
+    "You took a softmax in QK, but the circuit consists of the scores themselves.",
+    lambda e: f"Your rows sum to {e.yours('circuits.qk')[0].sum():.3g}. {_qk(e)}",
     cases=_QK,
 )(_changed(lambda pair, _: (pair[0].softmax(-1), pair[1])))
 
 _unembedded_keys = mistake(
-    "The keys are made from the unembedding; a head reads what the embedding wrote.",
+    "You made the keys from the unembedding, but a head reads what the embedding wrote.",
     _qk,
     cases=_QK,
 )(_changed(lambda pair, given: (_scores(given[0], given[5], *given[1:3]), pair[1])))
 
 _copies_down_the_columns = mistake(
-    "OV is transposed: row i belongs to the token that is looked at, column j to the logit.",
-    _ov,
+    "Your OV is transposed.",
+    lambda e: unwrapped(f"""Row i should belong to the token that is looked at, and column j to the
+    logit. {_ov(e)}"""),
     cases=_OV,
 )(_changed(lambda pair, _: (pair[0], pair[1].T)))
 
 _embedding_for_unembedding = mistake(
-    "You read the result with the embedding; logits come from the unembedding.", _ov, cases=_OV
+    "You turned the result into logits with the embedding instead of the unembedding.",
+    _ov,
+    cases=_OV,
 )(
     _changed(
         lambda pair, given: (pair[0], given[0] @ given[3].T @ given[4].T @ given[0].T),
@@ -99,20 +110,20 @@ _embedding_for_unembedding = mistake(
 )
 
 _unembedding_for_embedding = mistake(
-    "You let the head read the unembedding; what it looks at was written by the embedding.",
+    "You let the head read the unembedding, but it reads what the embedding wrote.",
     _ov,
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], given[5] @ given[3].T @ given[4].T @ given[5].T)))
 
 _direct_path = mistake(
-    "Your OV holds the direct path too: embedding times unembedding, without the head.",
-    lambda e: unwrapped(f"""What the stream carries past the head is no part of what the head
+    "You added the direct path, embedding times unembedding, to OV.",
+    lambda e: unwrapped(f"""What the stream carries past the head isn't part of what the head
     copies. {_ov(e)}"""),
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], pair[1] + given[0] @ given[5].T)))
 
 _key_for_value = mistake(
-    "Your OV goes through the key matrix; what a head hands on goes through its values.",
+    "You used the key matrix in OV, but a head passes on what its value matrix reads.",
     _ov,
     cases=_OV,
 )(
@@ -122,9 +133,9 @@ _key_for_value = mistake(
 )
 
 _output_before_value = mistake(
-    "Your OV goes through the output first, and then through the value; it is the other way round.",
-    lambda e: unwrapped(f"""The shapes fit, because (C, D) and (D, C) are each other's transposes.
-    The value reads the stream: embedding @ value.T. {_ov(e)}"""),
+    "Your OV applies the output matrix before the value matrix, not the other way round.",
+    lambda e: unwrapped(f"""The shapes fit anyway, because value is (D, C) and output is (C, D). But
+    it is the value that reads the stream: `embedding @ value.T`. {_ov(e)}"""),
     cases=_OV,
 )(
     _changed(
@@ -142,29 +153,27 @@ def _hidden_above(value: float) -> Callable[..., Pair]:
 
 
 _causal_mask = mistake(
-    "QK has a causal mask; its rows and columns are tokens, not positions.",
-    lambda e: f"No token comes before another one, so none hides another. {_qk(e)}",
+    "You put a causal mask on QK, but its rows and columns are tokens, not positions.",
+    lambda e: f"Tokens in a vocabulary don't come before or after each other. {_qk(e)}",
     cases=_QK,
     also=(_hidden_above(-torch.inf),),
 )(_hidden_above(0.0))
 
 _logits_centered = mistake(
-    "From each row of your OV its mean is taken away; asked for are the logits themselves.",
+    "You subtracted the mean from each row of OV, but it should hold the logits themselves.",
     _ov,
     cases=_OV,
 )(_changed(lambda pair, _: (pair[0], pair[1] - pair[1].mean(dim=1, keepdim=True))))
 
 _scaled_values = mistake(
-    "You divided OV by √D as well; only scores are scaled.",
-    lambda e: f"Yours is {ratio(e, 'circuits.ov'):.2f} times as large as it should be. {_ov(e)}",
+    "You divided OV by √D as well, but only scores are scaled.",
+    lambda e: f"It is {ratio(e, 'circuits.ov'):.2f} times as large as it should be. {_ov(e)}",
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], pair[1] / math.sqrt(len(given[1])))))
 
 _qk_in_ov = mistake(
-    "QK is part of your OV; what a head copies from a token does not depend on who looks.",
-    lambda e: (
-        f"OV says what happens when the head looks at token i with all of its weight. {_ov(e)}"
-    ),
+    "You used QK in OV, but what a head copies from a token doesn't depend on its scores.",
+    lambda e: f"OV says what happens if the head puts all of its weight on token i. {_ov(e)}",
     cases=_OV,
     also=(
         _changed(lambda pair, _: (pair[0], pair[0] @ pair[1])),
@@ -175,54 +184,56 @@ _qk_in_ov = mistake(
 )(_changed(lambda pair, _: (pair[0], pair[0].softmax(-1) @ pair[1])))
 
 _ov_softmaxed = mistake(
-    "You took a softmax of each row of OV; asked for is by how much logits rise.",
+    "You took a softmax of each row of OV, but it should say how much the logits rise.",
     _ov,
     cases=_OV,
     also=(_changed(lambda pair, _: (pair[0], pair[1].log_softmax(-1))),),
 )(_changed(lambda pair, _: (pair[0], pair[1].softmax(-1))))
 
 _value_twice = mistake(
-    "Your OV goes back to the channels through the value; it goes back through the output.",
+    "You used the value matrix twice in OV, but the output matrix leads back to the stream.",
     _ov,
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], given[0] @ given[3].T @ given[3] @ given[5].T)))
 
 _output_twice = mistake(
-    "Your OV reads the stream through the output matrix; the value reads it.", _ov, cases=_OV
+    "You used the output matrix twice in OV, but the value matrix reads the stream.",
+    _ov,
+    cases=_OV,
 )(_changed(lambda pair, given: (pair[0], given[0] @ given[4] @ given[4].T @ given[5].T)))
 
 _direct_path_taken_away = mistake(
-    "You took the direct path, embedding times unembedding, away; your OV never held it.",
+    "You subtracted the direct path, embedding times unembedding, but OV never contained it.",
     _ov,
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], pair[1] - given[0] @ given[5].T)))
 
 _unembedded_queries = mistake(
-    "The queries are made from the unembedding; a head reads what the embedding wrote.",
+    "You made the queries from the unembedding, but a head reads what the embedding wrote.",
     _qk,
     cases=_QK,
 )(_changed(lambda pair, given: (_scores(given[5], given[0], *given[1:3]), pair[1])))
 
-_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _qk, cases=_QK)(
+_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _qk, cases=_QK)(
     _changed(lambda pair, given: (pair[0] / math.sqrt(len(given[1])), pair[1]))
 )
 
 _scale_by_tokens = mistake(
-    "You divided the scores by √V, the root of the number of tokens; a score is a sum of D "
-    "products.",
-    _qk,
+    "You divided the scores by √V instead of √D.",
+    lambda e: unwrapped(f"""V is the number of tokens, but a score is a sum of D products.
+    {_qk(e)}"""),
     cases=_QK,
 )(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1]) / len(given[0])), pair[1])))
 
 _made_symmetric = mistake(
-    "You averaged QK with its transpose; what i gives j need not be what j gives i.",
-    _qk,
+    "You averaged QK with its transpose, but it doesn't have to be symmetric.",
+    lambda e: f"The score that i gives j can differ from the one that j gives i. {_qk(e)}",
     cases=_QK,
 )(_changed(lambda pair, _: ((pair[0] + pair[0].T) / 2, pair[1])))
 
 _cosines = mistake(
-    "Your scores are cosines, of queries and keys of length 1; their own lengths count.",
-    _qk,
+    "You normalized queries and keys to length 1, so your scores are cosines.",
+    lambda e: f"Queries and keys should keep their lengths. {_qk(e)}",
     cases=_QK,
 )(
     _changed(
@@ -235,7 +246,7 @@ _cosines = mistake(
 )
 
 _normed_embedding = mistake(
-    "You normalized the embedding first; this head reads it without a norm.",
+    "You normalized the embedding first, but this head reads it without a norm.",
     lambda e: f"{_qk(e)} {_ov(e)}",
 )(
     lambda embedding, *others: circuits(

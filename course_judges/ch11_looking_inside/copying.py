@@ -27,10 +27,10 @@ def _is_share_of_all_places(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You divided by all places; only those where the symbols have come before count.",
+    "You seem to have divided by all places, but only those count whose symbols came before.",
     lambda e: (
-        f"`three` is {number(noted(e, 'three'))}. The three symbols have come before at "
-        f"{number(noted(e, 'found'))} of the places, and of these the share is "
+        f"Your `three` is {number(noted(e, 'three'))}. The three symbols came before at a share of "
+        f"{number(noted(e, 'found'))} of the places, and of these places the share is "
         f"{number(noted(e, 'three') / noted(e, 'found'))}."
     ),
     recognized=_is_share_of_all_places,

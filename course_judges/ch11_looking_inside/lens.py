@@ -66,34 +66,34 @@ def _off(evidence: Evidence) -> str:
 
 def _last(evidence: Evidence) -> str:
     gap = abs(evidence.yours("lens")[-1] - evidence.right("lens")[-1]).max()
-    return f"In the last layer it is off the model's own logits by up to {gap:.3g}."
+    return f"In the last layer, your lens is off the model's own logits by up to {gap:.3g}."
 
 
 _no_norm = mistake(
     "You read the stream without the final norm.",
     lambda e: (
-        unwrapped(f"""By their root mean square your logits are {ratio(e, "lens"):.2f} times as
-    large as they should be. {_last(e)}""")
+        unwrapped(f"""In root mean square, your logits are {ratio(e, "lens"):.2f} times as large as
+    they should be. {_last(e)}""")
     ),
 )(lambda streams, gain, shift, eps, unembedding: streams @ unembedding.T)  # noqa: ARG005
 
 _norm_without_weights = mistake(
-    "The final norm's gain and shift are missing.", lambda e: f"{_last(e)} {_off(e)}"
+    "You left out the final norm's gain and shift.", lambda e: f"{_last(e)} {_off(e)}"
 )(_lens(gained=lambda x, gain, shift: x))  # noqa: ARG005
 
-_no_gain = mistake("The final norm's gain is missing.", _off)(
+_no_gain = mistake("You left out the final norm's gain.", _off)(
     _lens(gained=lambda x, gain, shift: x + shift)  # noqa: ARG005
 )
 
 _shift_before_gain = mistake(
-    "The shift is added before the gain; LayerNorm multiplies by the gain first.", _off
+    "You added the shift before the gain, but LayerNorm multiplies by the gain first.", _off
 )(_lens(gained=lambda x, gain, shift: (x + shift) * gain))
 
 
 @mistake(
-    "You read what each layer adds, not the stream after it.",
-    lambda e: unwrapped(f"""Stream 0 is right, and from each later one the stream before it is taken
-    away. `streams` holds the whole stream after each layer. {_off(e)}"""),
+    "You read what each layer adds instead of the stream after it.",
+    lambda e: unwrapped(f"""Your first stream is right, but from each later one you subtracted the
+    one before it. `streams` already holds the whole stream after each layer. {_off(e)}"""),
 )
 def _what_each_layer_adds(
     streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
@@ -102,70 +102,74 @@ def _what_each_layer_adds(
     return logit_lens(added, gain, shift, eps, unembedding)
 
 
-_no_shift = mistake("The final norm's shift is missing.", _off)(
+_no_shift = mistake("You left out the final norm's shift.", _off)(
     _lens(gained=lambda x, gain, shift: x * gain)  # noqa: ARG005
 )
 
 _scale_of_the_last_layer = mistake(
-    "Every layer is divided by the scale of the last one.",
-    lambda e: unwrapped(f"""The last layer is right, the ones before it are not.
-    {_off(e)} The question of the lens is what the model would say if it stopped here, and then
-    the norm would see this stream."""),
+    "You normalized every layer with the mean and the scale of the last one.",
+    lambda e: unwrapped(f"""The last layer is right, but those before it are not. The lens asks what
+    the model would say if it stopped at this layer, and then the norm would see this layer's
+    stream. {_off(e)}"""),
 )(_lens(lambda x: tuple(s[-1:].expand_as(s) for s in _own(x))))
 
 _scale_of_the_last_position = mistake(
-    "Every position is normalized with mean and scale of the last position.",
+    "You normalized every position with the mean and the scale of the last one.",
     lambda e: f"Each position has its own. {_off(e)}",
 )(_lens(lambda x: tuple(s[..., -1:, :].expand_as(s) for s in _own(x))))
 
 _scale_of_position_0 = mistake(
-    "Every position is normalized with mean and scale of position 0.",
+    "You normalized every position with the mean and the scale of position 0.",
     lambda e: f"Each position has its own. {_off(e)}",
 )(_lens(lambda x: tuple(s[..., :1, :].expand_as(s) for s in _own(x))))
 
 _over_the_sequence = mistake(
-    "The norm runs over the positions; it runs over the channels of each.", _off
+    "You normalized over the positions instead of over the channels of each position.", _off
 )(_lens(lambda x: (x.mean(2, keepdim=True), x.var(2, correction=0, keepdim=True))))
 
-_positions_together = mistake("One mean and one variance serve all positions of a text.", _off)(
+_positions_together = mistake(
+    "You used one mean and one variance for all positions of a text.",
+    lambda e: f"Each position has its own. {_off(e)}",
+)(
     _lens(
         lambda x: (x.mean((2, 3), keepdim=True), x.var((2, 3), correction=0, keepdim=True)),
     )
 )
 
 _no_mean = mistake(
-    "The mean is not taken away.", lambda e: f"LayerNorm centers before it scales. {_off(e)}"
+    "You didn't subtract the mean.", lambda e: f"LayerNorm centers before it scales. {_off(e)}"
 )(_lens(lambda x: (torch.zeros_like(x[..., :1]), _own(x)[1])))
 
 _unbiased_variance = mistake(
-    "The variance divides by C − 1; LayerNorm divides by C.", lambda e: f"{_last(e)} {_off(e)}"
+    "Your variance divides by C − 1, but LayerNorm divides by C.",
+    lambda e: f"{_last(e)} {_off(e)}",
 )(_lens(lambda x: (_own(x)[0], x.var(-1, keepdim=True))))
 
-_eps_outside = mistake("eps is added beside the root; it belongs under it.", _off)(
+_eps_outside = mistake("You added `eps` outside the square root instead of under it.", _off)(
     _lens(divided=lambda variance, eps: variance.sqrt() + eps)
 )
 
 
 def _with_eps(own: float) -> Callable[..., Tensor]:
-    """A norm that has an eps of its own."""
+    """A norm that uses another eps than the one it is given."""
     return _lens(divided=lambda variance, _: (variance + own).sqrt())
 
 
 _eps_ignored = mistake(
-    "`eps` is not used; the model's own norm has it under the root.",
-    lambda e: _off(e),
+    "You didn't use the `eps` that you were given.",
+    lambda e: f"The model's own norm adds it under the square root. {_off(e)}",
     also=tuple(_with_eps(own) for own in (1e-5, 1e-6, 1e-8, 1e-12)),
 )(_lens(divided=lambda variance, eps: variance.sqrt()))  # noqa: ARG005
 
 _root_mean_square = mistake(
-    "You divide by the root of the mean square, as RMSNorm does; LayerNorm takes the mean away.",
+    "You divide by the root mean square as RMSNorm does, but LayerNorm subtracts the mean first.",
     _off,
 )(_lens(lambda x: (torch.zeros_like(x[..., :1]), x.square().mean(-1, keepdim=True))))
 
 _std_plus_eps = mistake(
-    "You divide by the standard deviation and eps: eps belongs under the root, and the variance "
-    "divides by C.",
-    _off,
+    "You divide by the standard deviation plus `eps`, and your variance divides by C − 1.",
+    lambda e: unwrapped(f"""LayerNorm adds `eps` under the square root, and its variance divides by
+    C. {_off(e)}"""),
 )(
     _lens(
         lambda x: (_own(x)[0], x.var(-1, keepdim=True)),
@@ -174,20 +178,21 @@ _std_plus_eps = mistake(
 )
 
 _probabilities = mistake(
-    "You return probabilities; asked for are logits.",
-    lambda e: f"Each of your last axes sums to {e.yours('lens')[0, 0, 0].sum():.3g}. {_off(e)}",
+    "You return probabilities instead of logits.",
+    lambda e: unwrapped(f"""Along the last axis your numbers sum to
+    {e.yours("lens")[0, 0, 0].sum():.3g}. {_off(e)}"""),
 )(_lens(read=lambda x, unembedding: (x @ unembedding.T).softmax(-1)))
 
 _log_probabilities = mistake(
-    "You return log probabilities; asked for are the logits themselves.",
-    lambda e: f"The largest of yours is {e.yours('lens').max():.3g}. {_off(e)}",
+    "You return log probabilities instead of the logits themselves.",
+    lambda e: f"Your largest number is {number(float(e.yours('lens').max()))}. {_off(e)}",
 )(_lens(read=lambda x, unembedding: (x @ unembedding.T).log_softmax(-1)))
 
 
 @mistake(
-    "You look at the lengths of the unembedding's axes to see whether to transpose it.",
-    lambda e: unwrapped(f"""With V = C = {e.number("C")} they tell nothing: it is (V, C), whatever
-    the two are. {_off(e)}"""),
+    "You seem to look at the shape of the unembedding to decide whether to transpose it.",
+    lambda e: unwrapped(f"""With V = C = {e.number("C")}, the shape can't tell you. The unembedding
+    is always (V, C). {_off(e)}"""),
 )
 def _transposed_if_needed(
     streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
@@ -197,7 +202,7 @@ def _transposed_if_needed(
 
 
 _unembedded_first = mistake(
-    "The norm was applied to the logits; it belongs before the unembedding.", _off
+    "You applied the norm to the logits instead of before the unembedding.", _off
 )(
     lambda streams, gain, shift, eps, unembedding: torch.nn.functional.layer_norm(  # noqa: ARG005
         streams @ unembedding.T, (unembedding.shape[0],), eps=eps
@@ -206,8 +211,9 @@ _unembedded_first = mistake(
 
 
 @mistake(
-    "The last stream is unembedded as it is; it has not been through the final norm either.",
-    lambda e: f"The layers before the last are right. {_last(e)}",
+    "You unembedded the last stream without the final norm.",
+    lambda e: unwrapped(f"""The layers before the last are right, but the last stream hasn't been
+    through the final norm yet either. {_last(e)}"""),
 )
 def _last_stream_not_normed(
     streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
@@ -217,8 +223,8 @@ def _last_stream_not_normed(
 
 
 @mistake(
-    "The first stream is unembedded as it is; every stream is read through the final norm.",
-    lambda e: f"The layers behind the first are right. {_off(e)}",
+    "You unembedded the first stream without the final norm.",
+    lambda e: f"The layers after the first are right. {_off(e)}",
 )
 def _first_stream_not_normed(
     streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
@@ -230,12 +236,14 @@ def _first_stream_not_normed(
 def _layers_right(mine: Array, right: Array) -> str:
     """A sentence on the layers that are right; empty if none is."""
     good = [k for k in range(len(right)) if _close(mine[k], right[k])]
-    verb, s = ("is", "") if len(good) == 1 else ("are", "s")
-    return f"Of your {len(right)} layers, layer{s} {listed(good)} {verb} right. " if good else ""
+    layers, verb = ("Layer", "is") if len(good) == 1 else ("Layers", "are")
+    return f"{layers} {listed(good)} of {len(right)} {verb} right. " if good else ""
 
 
 def _other_norm(evidence: Evidence) -> Finding | None:
-    """What was done to a position, read back from its logits: at least as many as channels."""
+    """What was done to a position, recovered from its logits; there are at least as many of them as
+    channels.
+    """
     mine, x = (side.astype(float) for side in (evidence.yours("lens"), evidence.inputs["streams"]))
     unembedding, gain, shift = (
         evidence.inputs[name].astype(float) for name in ("unembedding", "gain", "shift")
@@ -252,25 +260,26 @@ def _other_norm(evidence: Evidence) -> Finding | None:
     scale, offset = np.polyfit(own, made, 1)
     eps = float(evidence.inputs["eps"])
     asked = 1 / np.sqrt(own.var() + eps)
-    where = f"Layer {place[0]}, text {place[1]}, position {place[2]}:"
+    where = f"In layer {place[0]}, text {place[1]}, position {place[2]},"
     some = _layers_right(mine, right)
     its_own = (
-        f"its own mean is {number(own.mean())}, and 1 / √(variance + eps) is {number(float(asked))}"
+        f"the position's own mean is {number(own.mean())} and 1 / √(variance + eps) is "
+        f"{number(float(asked))}"
     )
     if abs(scale) < 1e-6 or not np.allclose(made, scale * own + offset, rtol=1e-2, atol=1e-2):
         return Finding(
             "other-norm",
-            "What you unembed is not everywhere a position's stream with one mean taken away and "
-            "one scale, and then gain and shift.",
-            f"{some}{where} {its_own}. Is it this stream that you read there, do mean and variance "
+            "What you unembed isn't always a position's stream, centered and scaled, with gain and "
+            "shift applied last.",
+            f"{some}{where} {its_own}. Do you read this stream there, do the mean and the variance "
             f"run over its channels, and do gain and shift come last? {_off(evidence)}",
             LENS,
         )
     return Finding(
         "other-statistics",
-        "You normalize with another mean or another scale than the position's own.",
-        f"{some}{where} you take {number(float(-offset / scale))} away and multiply by "
-        f"{number(float(scale))}; {its_own}.",
+        "You don't normalize each position with its own mean and scale.",
+        f"{some}{where} you subtract {number(float(-offset / scale))} and multiply by "
+        f"{number(float(scale))}, but {its_own}.",
         LENS,
     )
 

@@ -24,14 +24,16 @@ def lead_of(logits: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
 
 
 def _share(patched: Tensor, corrupted: Tensor, clean: Tensor) -> Tensor:
-    """() of the leads (B,), averaged over the texts before they are divided."""
+    """() the share of the way; the leads (B,) are averaged over the texts before the division."""
     return (patched.mean() - corrupted.mean()) / (clean.mean() - corrupted.mean())
 
 
 def patched(
     lead: Lead = lead_of,
     share: Share = _share,
-    stand: Callable[[Pass, Pass, int, int], Tensor] = lambda clean, _, k, h: clean.found[k, :, h],
+    replacement: Callable[[Pass, Pass, int, int], Tensor] = lambda clean, _, k, h: clean.found[
+        k, :, h
+    ],
 ) -> Callable[..., Tensor]:
     """The share that each head brings back, (L, H)."""
 
@@ -44,7 +46,7 @@ def patched(
         shares = torch.zeros(L, H)
         for layer in range(L):
             for head in range(H):
-                mixed = run(corrupted, {(layer, head): stand(good, bad, layer, head)})
+                mixed = run(corrupted, {(layer, head): replacement(good, bad, layer, head)})
                 shares[layer, head] = share(lead(mixed.logits, right, wrong), bottom, top)
         return shares
 
@@ -59,9 +61,9 @@ def _shown(evidence: Evidence) -> str:
 
 
 @mistake(
-    "You patched the corrupted run's heads into the clean one; it is the other way round.",
-    lambda e: unwrapped(f"""Asked for is which head is *enough* to bring the answer back, not
-    which is needed. {_shown(e)}"""),
+    "You patched the corrupted run's heads into the clean run, not the other way round.",
+    lambda e: unwrapped(f"""The question is which head is *enough* to bring the answer back, not
+    which head is needed for it. {_shown(e)}"""),
 )
 def _clean_run_patched(
     run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
@@ -70,19 +72,22 @@ def _clean_run_patched(
 
 
 @mistake(
-    "You patched the corrupted run's heads into the clean one, and measured the way down.", _shown
+    "You patched the corrupted run's heads into the clean run and measured how much is lost.",
+    lambda e: unwrapped(f"""Patch the clean run's heads into the corrupted run, and measure how much
+    of the lead comes back. {_shown(e)}"""),
 )
 def _noised(run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
     return 1 - patch_heads(run, corrupted, clean, right, wrong)
 
 
 _not_divided = mistake(
-    "You return by how much the lead rises; asked for is the share of the whole way.",
-    lambda e: f"Divide by what lies between the clean and the corrupted run. {_shown(e)}",
+    "You return how much the lead rises instead of which share of the whole difference that is.",
+    lambda e: unwrapped(f"""Divide by the difference between the clean lead and the corrupted one.
+    {_shown(e)}"""),
 )(patched(share=lambda patched, corrupted, clean: (patched - corrupted).mean()))  # noqa: ARG005
 
 _divided_by_the_clean_lead = mistake(
-    "You divided by the clean lead; the whole way is the clean lead minus the corrupted one.",
+    "You divided by the clean lead instead of by the clean lead minus the corrupted one.",
     _shown,
 )(
     patched(
@@ -91,13 +96,14 @@ _divided_by_the_clean_lead = mistake(
 )
 
 _corrupted_not_subtracted = mistake(
-    "You divided the patched lead by the clean one; the corrupted run is where the way begins.",
+    "You divided the patched lead by the clean one without subtracting the corrupted lead.",
     _shown,
 )(patched(share=lambda patched, corrupted, clean: patched.mean() / clean.mean()))  # noqa: ARG005
 
 _mean_of_quotients = mistake(
-    "You averaged a quotient of each text; average the leads first, and divide then.",
-    lambda e: f"A text whose two runs hardly differ would decide the mean. {_shown(e)}",
+    "You divided for each text and averaged then, but you should average the leads first.",
+    lambda e: unwrapped(f"""Otherwise, a text whose two runs hardly differ dominates the mean.
+    {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: ((patched - corrupted) / (clean - corrupted)).mean()
@@ -105,7 +111,7 @@ _mean_of_quotients = mistake(
 )
 
 _lacking_share = mistake(
-    "Your share is what is still missing; asked for is what the head brings back.", _shown
+    "Your share is what is still missing instead of what the head brings back.", _shown
 )(
     patched(
         share=lambda patched, corrupted, clean: (
@@ -115,11 +121,11 @@ _lacking_share = mistake(
 )
 
 _right_logit_alone = mistake(
-    "You follow the right symbol's logit alone; a lead is over the wrong one.",
-    lambda e: f"A head that raises all logits alike brings nothing back. {_shown(e)}",
+    "You used only the right symbol's logit, but its lead is how far it is above the wrong one's.",
+    lambda e: f"A head that raises all logits equally brings nothing back. {_shown(e)}",
 )(patched(lead=lambda logits, right, wrong: logits[torch.arange(len(right)), -1, right]))  # noqa: ARG005
 
-_probability = mistake("You follow the right symbol's probability; asked for are logits.", _shown)(
+_probability = mistake("You used the right symbol's probability instead of logits.", _shown)(
     patched(
         lead=lambda logits, right, wrong: (  # noqa: ARG005
             logits[:, -1].softmax(-1)[torch.arange(len(right)), right]
@@ -127,12 +133,12 @@ _probability = mistake("You follow the right symbol's probability; asked for are
     )
 )
 
-_first_position = mistake("You read the logits at position 0; the last one is asked for.", _shown)(
+_first_position = mistake("You read the logits at position 0 instead of the last one.", _shown)(
     patched(lead=lambda logits, right, wrong: lead_of(logits[:, :1], right, wrong))
 )
 
 _all_positions = mistake(
-    "You averaged the lead over all positions; the last one is asked for.", _shown
+    "You averaged the lead over all positions instead of taking it at the last one.", _shown
 )(
     patched(
         lead=lambda logits, right, wrong: (
@@ -150,31 +156,31 @@ def _only_last(clean: Pass, bad: Pass, layer: int, head: int) -> Tensor:
 
 
 _mean_of_the_texts = mistake(
-    "You put the mean of the clean texts into every text; each has a clean text of its own.", _shown
-)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean(0)))
+    "You patched the mean of the clean texts into every text, but each has its own clean text.",
+    _shown,
+)(patched(replacement=lambda clean, _, k, h: clean.found[k, :, h].mean(0)))
 
 _mean_patched = mistake(
-    "You put one mean of what the head found into all positions; each has a finding of its own.",
-    lambda e: unwrapped(f"""A mean over positions is what task 5 puts in, to silence a head. Here
-    position t of text b gets what the clean run found at t of b. {_shown(e)}"""),
-    also=(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean(1, keepdim=True)),),
-)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean((0, 1))))
+    "You patched a mean over the positions into all of them, but each position needs its own.",
+    lambda e: unwrapped(f"""Task 5 used such a mean to silence a head. Here, position t of text b
+    should get what the head found there in the clean run. {_shown(e)}"""),
+    also=(patched(replacement=lambda clean, _, k, h: clean.found[k, :, h].mean(1, keepdim=True)),),
+)(patched(replacement=lambda clean, _, k, h: clean.found[k, :, h].mean((0, 1))))
 
 _last_position_patched = mistake(
-    "Only the last position is patched; patch what the head finds at all of them.", _shown
-)(patched(stand=_only_last))
+    "You patched what the head finds only at the last position instead of at all of them.", _shown
+)(patched(replacement=_only_last))
 
 _last_finding_everywhere = mistake(
-    "You put what the head found at the last position into all positions; each has a finding of "
-    "its own.",
-    lambda e: unwrapped(f"""The last layer, row {len(e.right("shares")) - 1} of your shares, comes
-    out right: only its last position is read. In the layers before it, all positions are.
-    {_shown(e)}"""),
-)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h, -1:]))
+    "You patched what the head found at the last position into all positions.",
+    lambda e: unwrapped(f"""Row {len(e.right("shares")) - 1} of your shares is right, because only
+    the last position of the last layer is read. But in the layers before it all positions matter,
+    and each needs what the head found there. {_shown(e)}"""),
+)(patched(replacement=lambda clean, _, k, h: clean.found[k, :, h, -1:]))
 
 
 @mistake(
-    "The patches add up: each head is patched together with all before it.",
+    "You left the patches in, so each head is patched together with all those before it.",
     lambda e: f"The first head is right. {_shown(e)}",
 )
 def _patches_add_up(
@@ -193,14 +199,14 @@ def _patches_add_up(
     return shares
 
 
-@mistake("You patched the first pair of texts only; average over all pairs.", _shown)
+@mistake("You patched only the first pair of texts instead of averaging over all pairs.", _shown)
 def _one_pair_alone(
     run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
 ) -> Tensor:
     return patch_heads(run, *(given[:1] for given in (clean, corrupted, right, wrong)))
 
 
-_median_for_mean = mistake("You took the median of the leads; asked for is their mean.", _shown)(
+_median_for_mean = mistake("You took the median of the leads instead of their mean.", _shown)(
     patched(
         share=lambda patched, corrupted, clean: (
             (patched.median() - corrupted.median()) / (clean.median() - corrupted.median())
@@ -209,7 +215,7 @@ _median_for_mean = mistake("You took the median of the leads; asked for is their
 )
 
 _log_probability = mistake(
-    "You follow the right symbol's log probability alone; a lead is over the wrong one's logit.",
+    "You used only the right symbol's log probability instead of its lead over the wrong symbol.",
     _shown,
 )(
     patched(
@@ -220,9 +226,9 @@ _log_probability = mistake(
 )
 
 _way_without_its_sign = mistake(
-    "Where the clean lead is below the corrupted one, your shares have the other sign.",
-    lambda e: unwrapped(f"""The way is clean − corrupted, with its sign: not its size, and not
-    corrupted − clean. {_shown(e)}"""),
+    "Your shares have the wrong sign if the clean lead is below the corrupted one.",
+    lambda e: unwrapped(f"""Divide by clean − corrupted with its sign, neither by its absolute value
+    nor by corrupted − clean. {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: (
@@ -239,12 +245,12 @@ def _over_the_best(logits: Tensor, right: Tensor, wrong: Tensor) -> Tensor:  # n
 
 
 _lead_over_the_best = mistake(
-    "Your lead is over the best other symbol; asked for is that over `wrong`, whatever leads.",
+    "You took the lead over the best other symbol instead of over `wrong`.",
     _shown,
 )(patched(_over_the_best))
 
 _lead_over_the_mean = mistake(
-    "Your lead is over the mean of the logits; asked for is that over the logit of `wrong`.",
+    "You took the lead over the mean of the logits instead of over the logit of `wrong`.",
     _shown,
 )(
     patched(
@@ -255,7 +261,7 @@ _lead_over_the_mean = mistake(
 )
 
 _difference_of_probabilities = mistake(
-    "Your lead is a difference of probabilities; asked for is one of logits.",
+    "You took the lead as a difference of probabilities instead of logits.",
     lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",
 )(patched(lead=lambda logits, right, wrong: lead_of(logits.softmax(-1), right, wrong)))
 
@@ -265,8 +271,8 @@ def _kept_within(low: float | None, high: float | None) -> Share:
 
 
 _kept_between = mistake(
-    "You cut your shares off at 0 and 1; a head may do harm, or bring back more than was lost.",
-    _shown,
+    "You clipped your shares at 0 or at 1.",
+    lambda e: f"A head may do harm, or bring back more than was lost. {_shown(e)}",
     also=(patched(share=_kept_within(0, None)), patched(share=_kept_within(None, 1))),
 )(patched(share=_kept_within(0, 1)))
 

@@ -1,4 +1,4 @@
-"""Judges 11/prefix-matching: how much a head looks behind earlier places of the same symbol."""
+"""Judges 11/prefix-matching: how much a head looks right after earlier places of its symbol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course_tasks.verdict import Finding
 
 
 def _earlier(tokens: Tensor, diagonal: int = -1) -> Tensor:
-    """(B, T, T) bool: position s holds the symbol of position t, and comes before it."""
+    """(B, T, T) bool: position s holds the symbol of position t and comes before it."""
     return (tokens[:, :, None] == tokens[:, None, :]).tril(diagonal)
 
 
@@ -33,7 +33,7 @@ def _behind(earlier: Tensor, by: int = 1) -> Tensor:
 
 
 def _score(weights: Tensor, look: Tensor, asked: Tensor) -> Tensor:
-    """Mean over the asked positions (B, T) of the weight on what is looked for (B, T, T)."""
+    """(H,) the mean over the `asked` positions (B, T) of the weight on `look` (B, T, T)."""
     found = (weights * look[:, None]).sum(-1) * asked[:, None]  # (B, H, T)
     return found.sum(dim=(0, 2)) / asked.sum().clamp(min=1)
 
@@ -46,15 +46,16 @@ def prefix_matching(weights: Tensor, tokens: Tensor) -> Tensor:
 
 def _numbers(evidence: Evidence) -> str:
     mine, right = evidence.yours("scores"), evidence.right("scores")
-    return f"Your scores of the heads are {row(mine)}, expected {row(right)}."
+    return f"Your scores of the heads are {row(mine)}, but should be {row(right)}."
 
 
 _USUAL = ("scores",)
 
 
 @mistake(
-    "You added up the weight on the earlier symbol itself, not on the position behind it.",
-    lambda e: f"{_numbers(e)} A head that does that finds duplicates; it cannot say what follows.",
+    "You added up the weight on the earlier symbol itself instead of on the position after it.",
+    lambda e: unwrapped(f"""{_numbers(e)} A head that looks there finds duplicates, but it can't
+    tell what comes next."""),
 )
 def _duplicate_token(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
@@ -62,7 +63,7 @@ def _duplicate_token(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You look one position before the earlier symbol; the one behind it is asked for.",
+    "You look one position before the earlier symbol instead of one after it.",
     _numbers,
     also=(
         lambda weights, tokens: _score(
@@ -84,26 +85,25 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine = evidence.shaped("scores", right.shape)
     return Finding(
         "another-score",
-        "Your scores are not the weight behind earlier places, averaged over the positions that "
-        "have some.",
-        f"In these texts {asked} positions have a symbol that came before. For head 0 their "
-        "weights on all places behind the earlier ones add up to "
-        f"{number(float(right[0]) * asked, 4)}, which divided by {asked} is "
-        f"{number(float(right[0]), 4)}; yours is {number(float(mine[0]), 4)}.",
+        "Your scores aren't the mean weight on the positions right after earlier occurrences.",
+        f"In these texts, {asked} positions have a symbol that came before. In head 0, their "
+        "weights on all positions after earlier occurrences add up to "
+        f"{number(float(right[0]) * asked, 4)}. Divided by {asked}, that is "
+        f"{number(float(right[0]), 4)}, but your score is {number(float(mine[0]), 4)}.",
         FIND,
     )
 
 
-@mistake("You look two positions behind the earlier symbol.", _numbers)
+@mistake("You look two positions after the earlier symbol instead of one.", _numbers)
 def _two_behind(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     return _score(weights, _behind(earlier, 2), earlier.any(-1))
 
 
 @mistake(
-    "You divided by all positions; those whose symbol is new have nothing to match.",
-    lambda e: unwrapped(f"""{_numbers(e)} In {e.number("B")} texts of {e.number("T")} symbols,
-    only some symbols have come before."""),
+    "You divided by the number of all positions, but a new symbol has nothing to match.",
+    lambda e: unwrapped(f"""{_numbers(e)} You divided by {e.number("B") * e.number("T")}, but only
+    some of these positions have a symbol that came before."""),
 )
 def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     look = _behind(_earlier(tokens))
@@ -111,8 +111,9 @@ def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "Each text counts the same in your mean; each position should.",
-    lambda e: f"{_numbers(e)} A text with one repeated symbol weighs as much as one with many.",
+    "You averaged within each text first, but all positions should count equally.",
+    lambda e: unwrapped(f"""{_numbers(e)} Your way, a text with one repeated symbol counts as much
+    as a text with many."""),
 )
 def _mean_of_texts(weights: Tensor, tokens: Tensor) -> Tensor:
     each = [prefix_matching(w[None], row[None]) for w, row in zip(weights, tokens, strict=True)]
@@ -120,7 +121,7 @@ def _mean_of_texts(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You count the weight behind the last earlier place only; those behind all of them add up.",
+    "You used only the last earlier occurrence, but the weights after all of them add up.",
     _numbers,
 )
 def _last_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -130,7 +131,7 @@ def _last_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You count the weight behind the first earlier place only; those behind all of them add up.",
+    "You used only the first earlier occurrence, but the weights after all of them add up.",
     _numbers,
 )
 def _first_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -139,7 +140,9 @@ def _first_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
     return _score(weights, _behind(first), earlier.any(-1))
 
 
-@mistake("You take the largest of a row's weights behind earlier places; they add up.", _numbers)
+@mistake(
+    "You took the largest weight after an earlier occurrence instead of adding them up.", _numbers
+)
 def _largest_weight(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     best = (weights * _behind(earlier)[:, None]).amax(-1) * earlier.any(-1)[:, None]
@@ -147,15 +150,16 @@ def _largest_weight(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "Rows and columns are exchanged: row t holds where position t looks.",
-    lambda e: f"{_numbers(e)} Yours counts how much the position is looked at.",
+    "You swapped rows and columns of the weights.",
+    lambda e: unwrapped(f"""{_numbers(e)} Row t says where position t looks, but you read how much
+    position t is looked at."""),
 )
 def _rows_for_columns(weights: Tensor, tokens: Tensor) -> Tensor:
     return prefix_matching(weights.mT, tokens)
 
 
 @mistake(
-    "You count how often the largest weight is in the right place, not how large the weight is.",
+    "You counted how often the largest weight is in the right place instead of adding up weights.",
     _numbers,
 )
 def _argmax_counted(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -166,8 +170,8 @@ def _argmax_counted(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "With no repeated symbol there is nothing to average, and you divide by zero.",
-    "For a text in which no symbol comes back the score is 0; yours is no number.",
+    "If no symbol is repeated, there is nothing to average and you divide by zero.",
+    "For a text in which no symbol is repeated, the scores should be 0, but yours are NaN.",
     cases=("scores", "fresh"),
 )
 def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -177,8 +181,8 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "Where no symbol comes back every score is 0; yours is another number.",
-    lambda e: f"Your scores of such a text are {row(e.yours('fresh.none'))}.",
+    "If no symbol is repeated, every score should be 0, but not all of yours are.",
+    lambda e: f"For such a text, your scores are {row(e.yours('fresh.none'))}.",
     cases=("scores", "fresh"),
     recognized=lambda e: (
         e.same("scores", "fresh.once")
@@ -197,8 +201,8 @@ def _one_number_for_none(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Where no symbol comes back you return one number; every head has a score of its own, 0.",
-    lambda e: f"There are {e.number('H')} heads, so the shape is ({e.number('H')},).",
+    "If no symbol is repeated, you return a single number instead of a 0 for each head.",
+    lambda e: f"There are {e.number('H')} heads, so the shape should be ({e.number('H')},).",
     recognized=_one_number_for_none,
 )
 def _one_zero_for_all(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -207,8 +211,9 @@ def _one_zero_for_all(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You divided by the number of earlier places; each position counts once, with all of its own.",
-    _numbers,
+    "You divided by the number of earlier occurrences instead of the number of positions.",
+    lambda e: unwrapped(f"""A position counts once, no matter how often its symbol came before.
+    {_numbers(e)}"""),
 )
 def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
@@ -217,13 +222,13 @@ def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _not_itself(weights: Tensor, tokens: Tensor) -> Tensor:
-    """Without the weight on the position itself; over all positions whose symbol came before."""
+    """Leaves out the weight on the position itself, but not the position from the mean."""
     return _score(weights, _behind(_earlier(tokens, -2)), _earlier(tokens).any(-1))
 
 
 _itself_left_out = mistake(
-    "You leave out the position itself: where its symbol has just been, it is what followed.",
-    lambda e: f"s < t includes s = t − 1, and s + 1 is t then. {_numbers(e)}",
+    "You left out the weight on position t itself, but it counts if its symbol is also at t − 1.",
+    lambda e: f"s < t includes s = t − 1, and then s + 1 is t. {_numbers(e)}",
     also=(
         lambda weights, tokens: _score(
             weights, _behind(_earlier(tokens, -2)), _earlier(tokens, -2).any(-1)
@@ -238,14 +243,14 @@ def _best_text(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 _one_text_alone = mistake(
-    "You return the score of a single text; the mean is over the positions of all.",
+    "Each of your scores comes from a single text instead of from the positions of all texts.",
     _numbers,
     also=(lambda weights, tokens: prefix_matching(weights[:1], tokens[:1]), _best_text),
 )(lambda weights, tokens: prefix_matching(weights[-1:], tokens[-1:]))
 
 
 def _where(kept: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """An answer that knows of some earlier places only: those that `kept` leaves of (B, T, T)."""
+    """An answer that ignores earlier places that aren't in the mask `kept(tokens)`."""
 
     def answer(weights: Tensor, tokens: Tensor) -> Tensor:
         earlier = _earlier(tokens) & kept(tokens)
@@ -254,7 +259,7 @@ def _where(kept: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tenso
     return answer
 
 
-@mistake("You average the weights on the places behind earlier ones; they add up.", _numbers)
+@mistake("You averaged the weights after earlier occurrences instead of adding them up.", _numbers)
 def _mean_of_places(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     look = _behind(earlier)
@@ -263,7 +268,7 @@ def _mean_of_places(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 _position_0_left_out = mistake(
-    "You leave out position 0: a symbol that stands there comes back, too.",
+    "You left out position 0, but its symbol can be repeated, too.",
     _numbers,
     also=(
         lambda weights, tokens: _score(
@@ -275,28 +280,28 @@ _position_0_left_out = mistake(
 )(_where(lambda tokens: torch.arange(tokens.shape[1]) > 0))
 
 _token_0_left_out = mistake(
-    "You leave out token 0, as if it were padding; it is a symbol like all others.", _numbers
+    "You left out token 0, but it is a symbol like all the others, not padding.", _numbers
 )(_where(lambda tokens: (tokens != 0)[:, None]))
 
 _last_position_left_out = mistake(
-    "You leave out the last position; its symbol may have come before as well.", _numbers
+    "You left out the last position, but its symbol may have come before as well.", _numbers
 )(lambda weights, tokens: prefix_matching(weights[..., :-1, :-1], tokens[:, :-1]))
 
 
-@mistake("You count positions whose symbol comes back later; it has to have come before.", _numbers)
+@mistake("You also counted positions whose symbol comes later but not before.", _numbers)
 def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     same = tokens[:, :, None] == tokens[:, None, :]
     return _score(weights, _behind(_earlier(tokens)), same.sum(-1) > 1)
 
 
-@mistake("You averaged the heads; each has a score of its own.", _numbers)
+@mistake("You averaged over the heads, but each head has its own score.", _numbers)
 def _heads_averaged(weights: Tensor, tokens: Tensor) -> Tensor:
     scores = prefix_matching(weights, tokens)
     return scores.mean().expand(len(scores))
 
 
 def _of_other_texts(heads_first: bool) -> Callable[[Tensor, Tensor], Tensor]:
-    """Texts and heads in one axis, and what is looked for in another order than the weights."""
+    """Flattens texts and heads into one axis, the masks in another order than the weights."""
 
     def answer(weights: Tensor, tokens: Tensor) -> Tensor:
         B, H, T = weights.shape[:3]
@@ -314,11 +319,11 @@ def _of_other_texts(heads_first: bool) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 _places_of_other_texts = mistake(
-    "You add up the weights of a text at the places behind another text's earlier symbols.",
-    lambda e: unwrapped(f"""You divide by the right number. But with {e.number("B")} texts and
-    {e.number("H")} heads in one axis, each text's mask has to stand in the rows of its own heads:
-    `repeat_interleave` where a text's heads are neighbors, `repeat` where a head's texts are.
-    {_numbers(e)}"""),
+    "You used the masks of other texts, so you add up weights in the wrong places.",
+    lambda e: unwrapped(f"""You divide by the right number. But if {e.number("B")} texts and
+    {e.number("H")} heads share one axis, each mask has to line up with the heads of its own text:
+    use `repeat_interleave` if a text's heads are next to each other, or `repeat` if a head's texts
+    are. {_numbers(e)}"""),
     also=(_of_other_texts(heads_first=True),),
 )(_of_other_texts(heads_first=False))
 

@@ -43,8 +43,8 @@ def _mean(reference: Pass, layer: int, head: int) -> Tensor:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A model and texts that it reads. Two are equal if the same weights read the same texts, and
-    most answers that a check tries ask alike: they differ in what they do afterwards.
+    """A model and texts that it reads. Two are equal if the same weights read the same texts, so
+    that the many answers that a check tries share what was computed.
     """
 
     weights: bytes
@@ -60,7 +60,7 @@ class _Asked:
 
 @functools.lru_cache(maxsize=32)
 def _passed(asked: _Asked) -> Pass:
-    """Nobody may write into it."""
+    """Cached, so don't write into it."""
     return asked.run(asked.texts)
 
 
@@ -70,7 +70,7 @@ def _damage(
     other: _Asked,
     targets: tuple[tuple[int, ...], ...],
     loss: Callable[[Tensor, Tensor], Tensor],
-    stand: Callable[[Pass, int, int], Tensor],
+    replacement: Callable[[Pass, int, int], Tensor],
 ) -> Tensor:
     """(L, H) by how much the loss rises without each head."""
     whole, reference, right = _passed(asked), _passed(other), torch.tensor(targets)
@@ -78,10 +78,10 @@ def _damage(
     unbroken = loss(whole.logits, right)
     damage = torch.zeros(L, H)
     for layer in range(L):
-        # The texts H times in one pass: each time without another head of the layer.
+        # One pass with H copies of the texts, each of which lacks a different head of the layer.
         found = whole.found[layer].repeat(H, 1, 1, 1)  # (B, H, T, D) → (H·B, H, T, D)
         for head in range(H):
-            found[head * B : (head + 1) * B, head] = stand(reference, layer, head)
+            found[head * B : (head + 1) * B, head] = replacement(reference, layer, head)
         replaced = {(layer, head): found[:, head] for head in range(H)}
         broken = asked.run(asked.texts.repeat(H, 1), replaced).logits  # (H·B, T, V)
         for head, logits in enumerate(broken.chunk(H)):
@@ -91,7 +91,7 @@ def _damage(
 
 def _by(
     loss: Callable[[Tensor, Tensor], Tensor] = _loss_at_links,
-    stand: Callable[[Pass, int, int], Tensor] = _mean,
+    replacement: Callable[[Pass, int, int], Tensor] = _mean,
     choose: Callable[[Tensor, Tensor], Tensor] = lambda damage, looks: damage.argmax(),  # noqa: ARG005
     unravel: Callable[[int, int], tuple[int, int]] = lambda i, H: (i // H, i % H),
     looking: Callable[[Pass, Tensor], Tensor] = _looks,
@@ -105,7 +105,7 @@ def _by(
         whole = _passed(asked)
         L, _, H = whole.found.shape[:3]
         rows = tuple(map(tuple, targets.tolist()))
-        damage = _damage(asked, other, rows, loss, stand).clone()
+        damage = _damage(asked, other, rows, loss, replacement).clone()
         looks = looking(whole, sources)
         layer, head = unravel(int(choose(damage, looks)), H)
         return {
@@ -131,15 +131,15 @@ def _named(evidence: Evidence) -> str:
     k, h = evidence.yours(f"{model}.head")
     right_k, right_h = (int(n) for n in evidence.right(f"{model}.head"))
     damage = evidence.right(f"{model}.damage")
-    return unwrapped(f"""In the {model} model you name head {h:g} of layer {k:g}. Without
-    head {right_h} of layer {right_k} the loss at the links rises by
-    {number(damage[right_k, right_h])} nats, the most of all.""")
+    return unwrapped(f"""In the {model} model you name head {h:g} of layer {k:g}. But the loss at
+    the links rises most without head {right_h} of layer {right_k}, by
+    {number(damage[right_k, right_h])} nats.""")
 
 
 def _off(evidence: Evidence, name: str) -> str:
-    """What of the first model's results of this name is farthest from right."""
+    """The number of the first model's results of this name that is farthest from right."""
     said = farthest(evidence, f"first.{name}")
-    return said.replace("Farthest off", f"In `{name}` of the first model, farthest off", 1)
+    return said and f"In `{name}` of the first model, {said[0].lower()}{said[1:]}"
 
 
 def _numbers(evidence: Evidence) -> str:
@@ -151,35 +151,35 @@ _CHOICE = (*_BREAK, "first.head", "second.head")
 _LOOKS = ("first.looks", "second.looks")
 
 _looks_are_enough = mistake(
-    "You chose the head that looks at the source most; looking is not carrying.",
-    lambda e: f"{_named(e)} Another head looks there as well, and nearly nothing comes of it.",
+    "You chose the head that looks at the source most instead of the one that is missed most.",
+    lambda e: f"{_named(e)} A head may look at the source without the model depending on it.",
     cases=_CHOICE,
 )(_by(choose=lambda damage, looks: looks.argmax()))  # noqa: ARG005
 
 _least_damage = mistake(
-    "You chose the head whose loss is least; what is needed is missed most.",
+    "You chose the head with the smallest damage instead of the largest.",
     _named,
     cases=_CHOICE,
 )(_by(choose=lambda damage, looks: damage.argmin()))  # noqa: ARG005
 
 _zero_for_mean = mistake(
-    "You put zeros in the head's place; put the mean of the reference there.",
-    lambda e: unwrapped(f"""Two heads of this model write the same whatever they read; zeros break
-    what the others expect of them. {_numbers(e)}"""),
+    "You replaced heads with zeros instead of with their means over the reference.",
+    lambda e: unwrapped(f"""Two heads of this model always write the same, no matter what they read,
+    and zeros take that away from the layers after them. {_numbers(e)}"""),
     ABLATE,
     cases=_BREAK,
-)(_by(stand=lambda reference, layer, head: torch.zeros(())))  # noqa: ARG005
+)(_by(replacement=lambda reference, layer, head: torch.zeros(())))  # noqa: ARG005
 
 _loss_of_all_positions = mistake(
-    "You measured the loss at all positions; the link is at the last one of each text.",
-    lambda e: unwrapped(f"""What the link loses is divided by the {e.number("T")} positions there,
-    and what is lost elsewhere has nothing to do with it. {_numbers(e)}"""),
+    "You measured the loss at all positions, but the link is at the last one of each text.",
+    lambda e: unwrapped(f"""Then the loss at the link is only one of {e.number("T")} in the mean,
+    and the other positions have nothing to do with it. {_numbers(e)}"""),
     cases=_BREAK,
 )(_by(loss=_loss_everywhere))
 
 
 def _times_the_texts(evidence: Evidence) -> bool:
-    """Rounded as sums of losses are, or as means that are multiplied."""
+    """True if `damage` is N times too large, up to the rounding of sums or of multiplied means."""
     return all(
         np.allclose(
             evidence.shaped(name, evidence.right(name).shape),
@@ -191,20 +191,20 @@ def _times_the_texts(evidence: Evidence) -> bool:
 
 
 _losses_added_up = mistake(
-    "You added the losses of all texts up; the loss is their mean.",
+    "You added up the losses of all texts instead of taking their mean.",
     _numbers,
     recognized=_times_the_texts,
 )(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1], reduction="sum")))
 
 _loss_before_the_hyphen = mistake(
-    "You measured the loss one position before the hyphen, the last position of each text.",
-    _numbers,
+    "You measured the loss one position before the hyphen.",
+    lambda e: f"The hyphen is the last position of each text. {_numbers(e)}",
     cases=_BREAK,
 )(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -2])))
 
 
 @mistake(
-    "Your `damage` is the loss without each head; asked for is by how much it rises.",
+    "Your `damage` is the loss without each head instead of how much the loss rises.",
     _numbers,
     ABLATE,
     cases=_BREAK,
@@ -218,7 +218,7 @@ def _loss_itself(
 
 
 _sign_exchanged = mistake(
-    "You subtracted the broken model's loss from the whole one's; it is the other way round.",
+    "You subtracted the broken model's loss from the whole model's, not the other way round.",
     _numbers,
     ABLATE,
     cases=_BREAK,
@@ -227,60 +227,63 @@ _sign_exchanged = mistake(
 )
 
 _mean_of_the_texts = mistake(
-    "The mean is taken over the texts that are tested; take it over the reference.",
-    lambda e: f"Then what is to be removed is part of what replaces it. {_numbers(e)}",
+    "You took the mean over the texts that you test instead of over the reference.",
+    lambda e: f"Then the mean still contains some of what you want to remove. {_numbers(e)}",
     ABLATE,
     cases=_BREAK,
 )(lambda run, texts, targets, sources, reference: which_head(run, texts, targets, sources, texts))  # noqa: ARG005
 
 _mean_at_the_last_position = mistake(
-    "The mean is taken at the last position only; take it over texts and positions, as in task 5.",
-    _numbers,
+    "You took the mean only at the last position instead of over all positions.",
+    lambda e: f"Take it over texts and positions, as in task 5. {_numbers(e)}",
     ABLATE,
     cases=_BREAK,
-)(_by(stand=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
+)(_by(replacement=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
 
 _counted_from_one = mistake(
-    "Layers and heads are counted from 0; you name both one too high.",
+    "You counted layers and heads from 1, but they are counted from 0.",
     _named,
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (i // H + 1, i % H + 1)))
 
 _index_not_split = mistake(
-    "The place in the flattened table is no layer: divide it by the number of heads.",
-    lambda e: f"`argmax` counts through the whole table. {_named(e)}",
+    "You used the index in the flattened table as the head, without splitting it.",
+    lambda e: unwrapped(f"""`argmax` counts through the whole table, so you need to divide its
+    result by the number of heads. {_named(e)}"""),
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (0, i)))  # noqa: ARG005
 
 _divided_by_the_layers = mistake(
-    "You divide the place in the flattened table by the number of layers; heads fill its rows.",
-    lambda e: f"A layer holds {e.right('first.damage').shape[1]} heads. {_named(e)}",
+    "You divided the index in the flattened table by the number of layers instead of heads.",
+    lambda e: unwrapped(f"""Each row of the table is a layer and has
+    {e.right("first.damage").shape[1]} heads. {_named(e)}"""),
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: divmod(i, LAYERS)))  # noqa: ARG005
 
 _divided_and_exchanged = mistake(
-    "You divide the place in the flattened table by the number of layers, and exchange the parts.",
-    lambda e: unwrapped(f"""A layer holds {e.right("first.damage").shape[1]} heads: divided by that
-    number, the place gives the layer, and what is left over is the head. {_named(e)}"""),
+    "You divided the index in the flattened table by the number of layers and swapped the results.",
+    lambda e: unwrapped(f"""Divide it by the number of heads in a layer, which is
+    {e.right("first.damage").shape[1]}. The quotient is the layer, and the remainder is the head.
+    {_named(e)}"""),
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (i % LAYERS, i // LAYERS)))  # noqa: ARG005
 
 _layer_and_head_exchanged = mistake(
-    "Layer and head changed places in what you name.",
+    "You swapped the layer and the head that you name.",
     _named,
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (i % H, i // H)))
 
 _looked_at_the_start = mistake(
-    "Your `looks` is the weight of a position that is not the source, as position 0 has it.",
-    lambda e: unwrapped(f"""From the hyphen, that head gives all positions but the source the same
-    small weight. Is your column that of `sources`, in each text its own, and not one before or
-    behind it? {_off(e, "looks")}"""),
+    "Your `looks` is the weight on a position that isn't the source.",
+    lambda e: unwrapped(f"""From the hyphen, that head gives the same small weight to all positions
+    but the source. Do you read the column `sources[i]` of text i, and not the one before or after
+    it? {_off(e, "looks")}"""),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
 
 _looked_where_the_first_has_it = mistake(
-    "You read all texts at the source of the first; each has a source of its own.",
+    "You read every text at the source of the first text, but each text has its own.",
     lambda e: _off(e, "looks"),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, int(sources[0])].mean(1)))
@@ -290,13 +293,13 @@ def _larger_look(evidence: Evidence) -> str:
     mine, right = evidence.yours("first.looks"), evidence.right("first.looks")
     model = "second" if close(mine, right).all() else "first"
     layer, head = (int(n) for n in evidence.right(f"{model}.head"))
-    return unwrapped(f"""In the {model} model head {head} of layer {layer} is missed most, and it
-    looks there with {number(float(evidence.right(f"{model}.looks")))}; you say
-    {number(float(evidence.yours(f"{model}.looks")))}, which is that of another head.""")
+    return unwrapped(f"""In the {model} model, head {head} of layer {layer} is missed most, and its
+    weight on the source is {number(float(evidence.right(f"{model}.looks")))}. You return
+    {number(float(evidence.yours(f"{model}.looks")))}, which is the weight of another head.""")
 
 
 @mistake(
-    "Your `looks` is that of the head that looks most, not of the head that is missed most.",
+    "Your `looks` is from the head that looks most instead of the head that is missed most.",
     _larger_look,
     cases=_LOOKS,
 )
@@ -308,8 +311,9 @@ def _largest_look(
 
 
 _looked_backwards = mistake(
-    "You read how much the source looks at the hyphen; rows are who looks.",
-    lambda e: f"That is masked, so it is 0. {_off(e, 'looks')}",
+    "You read how much the source looks at the hyphen instead of the other way round.",
+    lambda e: unwrapped(f"""Row t says where position t looks. The hyphen comes after the source, so
+    it is masked there and your weights are 0. {_off(e, "looks")}"""),
     cases=_LOOKS,
 )(
     _by(
@@ -330,31 +334,31 @@ def _look(evidence: Evidence) -> str:
 
 
 _all_sources_read = mistake(
-    "You averaged the weights on the sources of all texts; each text has one source, its own.",
-    lambda e: (
-        unwrapped(f"""`weights[..., sources]` takes {e.number("N")} columns of every text; with
-    `torch.arange({e.number("N")})` for the texts beside `sources`, each text gives one number.
-    {_look(e)}""")
-    ),
+    "You averaged every text over the sources of all texts, but each text has only its own.",
+    lambda e: unwrapped(f"""`weights[..., sources]` takes {e.number("N")} columns of every text. If
+    you index the texts with `torch.arange({e.number("N")})` beside `sources`, you get one number
+    for each text. {_look(e)}"""),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1][..., sources].mean((1, 3))))
 
 _largest_weight = mistake(
-    "You took the largest weight of each hyphen; asked for is that on the source.",
-    lambda e: f"The head does not always look at the source most. {_look(e)}",
+    "You took the largest weight of each hyphen instead of its weight on the source.",
+    lambda e: f"The head doesn't always look at the source most. {_look(e)}",
     cases=_LOOKS,
 )(_by(looking=lambda whole, _: whole.weights[:, :, :, -1].amax(-1).mean(1)))
 
 _looked_before_the_hyphen = mistake(
-    "You read how much the position before the hyphen looks at the source.", _look, cases=_LOOKS
+    "You read how much the position before the hyphen looks at the source.",
+    lambda e: f"The hyphen is the last position of each text. {_look(e)}",
+    cases=_LOOKS,
 )(_by(looking=lambda whole, sources: _from_each(whole, sources, row=-2).mean(1)))
 
 _looks_added_up = mistake(
-    "You added the weights of the texts up; asked for is their mean.", _look, cases=_LOOKS
+    "You added up the weights of all texts instead of taking their mean.", _look, cases=_LOOKS
 )(_by(looking=lambda whole, sources: _from_each(whole, sources).sum(1)))
 
 _looks_of_all_heads = mistake(
-    "Your `looks` is a mean over all heads; asked for is that of the head that is missed most.",
+    "Your `looks` is a mean over all heads instead of that of the head that is missed most.",
     _look,
     cases=_LOOKS,
 )(
@@ -367,22 +371,22 @@ _looks_of_all_heads = mistake(
 
 
 def _another_head(evidence: Evidence) -> Finding | None:
-    """The right table, and a head that is not the one of its largest entry."""
+    """The right table, but not the head with its largest entry."""
     if not evidence.same(*_BREAK) or _right_heads(evidence):
         return None
     model = "second" if _same_head(evidence, "first") else "first"
     damage = evidence.right(f"{model}.damage")
     return Finding(
         "another-head",
-        "Your table is right; the head that you name is not the one of its largest entry.",
-        f"{_named(evidence)} In the flattened table that is entry {int(damage.argmax())}, and a "
-        f"layer has {damage.shape[1]} entries.",
+        "Your table is right, but you don't name the head with its largest entry.",
+        f"{_named(evidence)} In the flattened table, that is entry {int(damage.argmax())}, and "
+        f"each layer has {damage.shape[1]} entries.",
         PLAY,
     )
 
 
 def _other_looks(evidence: Evidence) -> Finding | None:
-    """Another weight than that of the head from each hyphen to its source."""
+    """The right head, but not its mean weight from the hyphens to the sources."""
     if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
         return None
     whole = Runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
@@ -392,20 +396,20 @@ def _other_looks(evidence: Evidence) -> Finding | None:
     same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
     alike = int(close(texts, np.array(mine)).sum())
     of = (
-        f"So much gives {'one' if alike == 1 else f'each of {alike}'} of the {len(texts)} texts; "
-        "asked for is their mean, and no single text and no median."
+        f"That is the weight in {alike} of the {len(texts)} texts, but it should be the mean over "
+        "all texts, not that of a single text or a median."
         if alike
-        else f"It is that of head {same[0][1]} of layer {same[0][0]}."
+        else f"That is the weight of head {same[0][1]} of layer {same[0][0]}."
         if len(same)
-        else "It is not that of any other head either: is it from the hyphen, the last row, to the "
-        "source, a column that differs from text to text?"
+        else "No other head has that weight either. Do you read the row of the hyphen, which is "
+        "the last, and the column of the source, which differs from text to text?"
     )
     return Finding(
         "other-looks",
-        "Your `looks` is not the mean weight of your head from the hyphens to the sources.",
-        f"In the first model head {head} of layer {layer} gives the sources "
+        "Your `looks` isn't the mean weight of your head from the hyphens to the sources.",
+        f"In the first model, head {head} of layer {layer} gives the sources weights from "
         f"{number(float(texts.min()))} to {number(float(texts.max()))}, on average "
-        f"{number(float(texts.mean()))}; yours is {number(mine)}. {of}",
+        f"{number(float(texts.mean()))}, but you return {number(mine)}. {of}",
         PLAY,
     )
 

@@ -18,14 +18,14 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _one_token(rng: Rng) -> Inputs:
-    """One token alone, and in the other case one position."""
+    """A vocabulary of a single token, and in the other case a single position."""
     return _of(rng, 1, 0.5)
 
 
 def _of(rng: Rng, V: int, strength: float) -> Inputs:
     B, T = int(rng.integers(2, 4)), int(rng.integers(7, 9))
     tokens = rng.integers(V, size=(B, T))
-    tokens[:, :2] = [0, V - 1]  # neighbours differ where the head begins to look back
+    tokens[:, :2] = [0, V - 1]  # different, because position 1 is the first to look back
     return {
         "tokens": tokens.astype(np.int64),
         "many": rng.integers(T, size=(B, V)),
@@ -41,7 +41,7 @@ def _head(answer: Any, given: Inputs) -> Any:
 
 
 def _wide(answer: Any, given: Inputs) -> Any:
-    """More tokens than positions: the two numbers change places."""
+    """The same with V and T swapped, so that there are more tokens than positions."""
     return _run(answer, given, "many", int(given["T"]), int(given["V"]))
 
 
@@ -52,8 +52,8 @@ def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
     for which, matrix in zip(MATRICES, (query, key, value, output.mT), strict=True):
         if matrix.ndim != 2 or matrix.shape[1] != C:
             raise ValueError(
-                f"{which} should have C = {C} {'rows' if which == 'output' else 'columns'}; its "
-                f"shape is {tuple(torch.as_tensor(made[which]).shape)}"
+                f"{which} should have C = {C} {'rows' if which == 'output' else 'columns'}, but "
+                f"its shape is {tuple(torch.as_tensor(made[which]).shape)}"
             )
     tokens = tensor(given[name])
     x = torch.zeros(*tokens.shape, C, dtype=torch.float64)  # (B, T, C)
