@@ -60,9 +60,18 @@ def _shaped_decay(remaining: Callable[[int, int], float]) -> Callable[..., float
 def _at(evidence: Evidence, step: int) -> str:
     steps = evidence.number("steps")
     step %= steps
-    mine, right = evidence.yours("rates")[step], evidence.right("rates")[step]
-    return unwrapped(f"""At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for
-    is {right:.3f}.""")
+    mine, right = _apart(*(float(side("rates")[step]) for side in (evidence.yours, evidence.right)))
+    return f"At step {step} of {steps} you return {mine} instead of {right}."
+
+
+def _apart(*shares: float) -> list[str]:
+    """Shares with at least four digits, and more where different ones would look alike."""
+    exact = [round(share, 6) for share in shares]
+    for digits in range(4, 8):
+        shown = [number(share, digits) for share in exact]
+        if len(set(shown)) == len(set(exact)):
+            break
+    return shown
 
 
 def _first_wrong(evidence: Evidence) -> str:
@@ -129,17 +138,18 @@ def _part_off(evidence: Evidence) -> Finding | None:
             continue
         strides = np.diff(mine)
         even = len(strides) > 1 and np.allclose(strides, strides[0], atol=1e-6)
+        ends = _apart(*map(float, (mine[0], mine[-1], right[0], right[-1])))
         going = (
-            f"stays at {mine[0]:.3f}"
+            f"stays at {ends[0]}"
             if even and abs(strides[0]) < 1e-6
-            else f"goes from {mine[0]:.3f} to {mine[-1]:.3f}, in "
-            + (f"strides of {abs(strides[0]):.4f}" if even else "unequal strides")
+            else f"goes from {ends[0]} to {ends[1]}, by "
+            + (f"{number(abs(strides[0]), 4)} a step" if even else "unequal amounts")
         )
         wanted = (
-            "it should stay at 1"
+            "should stay at 1"
             if name == "level"
-            else f"it should go from {right[0]:.3f} to {right[-1]:.3f}, in strides of"
-            f" {abs(right[1] - right[0]):.4f}"
+            else f"should go from {ends[2]} to {ends[3]}, by"
+            f" {number(abs(right[1] - right[0]), 4)} a step"
         )
         steps = range(evidence.number("steps"))[part]
         too_soon = name == "level" and (strides <= 1e-6).all() and mine[-1] < min(mine[0], 1 - 1e-4)
@@ -148,7 +158,7 @@ def _part_off(evidence: Evidence) -> Finding | None:
             "Your rate falls before only `decay` steps are left; until then it should stay at 1."
             if too_soon
             else f"Your {name} is another one than asked for.",
-            f"In steps {steps[0]} to {steps[-1]} your share {going}; {wanted}.",
+            f"From step {steps[0]} to step {steps[-1]} your share {going}, but it {wanted}.",
             RATE,
         )
     return None
