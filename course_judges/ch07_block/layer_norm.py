@@ -442,11 +442,11 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-norm",
         "Your output isn't the normalized `x` with gain and shift.",
-        f"At position {t} of sample {b}, channel {c} is normalized together with channels {first} "
-        f"to {first + size - 1}. Their mean is {number(group.mean())} and their variance "
-        f"{number(group.var())}, so with eps = {eps:g} it becomes {number(float(normed))}. Times "
-        f"its gain, {gain}, plus its shift, {shift}, this makes {number(float(right[b, t, c]))}, "
-        f"but yours is {number(float(mine[b, t, c]))}.",
+        f"At position {t} of sample {b}, channels {first} to {first + size - 1} are normalized "
+        f"together. Their mean is {number(group.mean())} and their variance {number(group.var())}, "
+        f"so with eps = {eps:g} channel {c} becomes {number(float(normed))}. Times its gain, "
+        f"{gain}, plus its shift, {shift}, this makes {number(float(right[b, t, c]))}, but yours "
+        f"is {number(float(mine[b, t, c]))}.",
         NORM,
     )
 

@@ -15,7 +15,7 @@ from course_tasks.inputs import entries_of, tensor
 from course_tasks.probing import Inputs, Probe, drawn_by_the_judge
 
 FAULTS = ("future", "batch", "stream")
-"""What an inspector says of a block, by name."""
+"""What an inspector says about a block, by name."""
 
 
 BLOCKS = 8
@@ -61,5 +61,5 @@ PROBE = Probe(
     drawn_by_the_judge,
     each(_inspect, tuple(range(BLOCKS)), "block_"),
     kept_back=frozenset({"order"}),
-    one_draw="one check hands over eight blocks, each drawn anew",
+    one_draw="one check hands over eight newly drawn blocks",
 )
