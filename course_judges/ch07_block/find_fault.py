@@ -121,7 +121,7 @@ def _found(fault: str) -> Callable[[Evidence], bool]:
 _NEEDED = {
     "future": "two inputs that begin alike and continue differently",
     "batch": "one sample in two different batches",
-    "stream": "two inputs that differ by what a norm subtracts, or one beside which branches hardly matter",
+    "stream": "two inputs that differ by what a norm subtracts, or one with huge numbers",
 }
 
 
@@ -211,8 +211,8 @@ def _some_misjudged(evidence: Evidence) -> Finding | None:
     return Finding(
         "misses-blocks" if missed and not accused else "accuses-blocks",
         f"Your test of `{fault}` {what}",
-        f"{_misjudged(*wrong)(evidence)} A block has the fault `{fault}` if {_SIGNS[fault]}, by more"
-        " than rounding. Is that what you compare?",
+        f"{_misjudged(*wrong)(evidence)} A block has the fault `{fault}` if {_SIGNS[fault]}, by"
+        " more than rounding. Is that what you compare?",
         BLOCK,
     )
 

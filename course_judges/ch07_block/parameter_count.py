@@ -169,10 +169,10 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
 
 _WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
     ("", lambda _: True),
-    (" if `bias` is True", lambda s: s.bias),
-    (" if `bias` is False", lambda s: not s.bias),
-    (" if `tied` is True", lambda s: s.tied),
-    (" if `tied` is False", lambda s: not s.tied),
+    (" when `bias` is True", lambda s: s.bias),
+    (" when `bias` is False", lambda s: not s.bias),
+    (" when `tied` is True", lambda s: s.tied),
+    (" when `tied` is False", lambda s: not s.tied),
 )
 
 
@@ -448,7 +448,7 @@ _same_bias_twice = _counted_wrong(
 _bias_always = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
-    "You counted the biases of the feed-forward network even if `bias` is False.",
+    "You counted the biases of the feed-forward network even when `bias` is False.",
 )
 
 _one_norm_for_two = _counted_wrong(
@@ -477,7 +477,7 @@ _gains_only = _counted_wrong(
 _no_gains_without_bias = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
-    "You didn't count the norms if `bias` is False, but a norm always has a gain.",
+    "You didn't count the norms when `bias` is False, but a norm always has a gain.",
 )
 
 _final_shift_alone = _counted_wrong(
@@ -489,7 +489,7 @@ _final_shift_alone = _counted_wrong(
 _shift_always = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C,
-    "You counted the norms' shifts even if `bias` is False.",
+    "You counted the norms' shifts even when `bias` is False.",
 )
 
 _norm_per_position = _counted_wrong(
@@ -519,16 +519,15 @@ _shared_table_in_the_output = mistake(
 )
 
 _tied_counted_twice = mistake(
-    "With tied weights you count the table of tokens twice.",
-    lambda e: unwrapped(f"""The output layer then shares that table, which is already in your
-    `embeddings`. {_told(e, "output")}"""),
+    "With tied weights you count the table of tokens in `output` as well as in `embeddings`.",
+    lambda e: f"The output layer has no table of its own then. {_told(e, 'output')}",
     cases=_of("embeddings", "output"),
 )(_but(output=lambda s: s.V * s.C))
 
 _tied_the_other_way = _counted_wrong(
     "output",
     lambda s: s.V * s.C if s.tied else 0,
-    "You count the output layer if it is tied, but not if it is a separate layer.",
+    "You count the output layer when it is tied, but not when it is a separate layer.",
 )
 
 _output_with_bias = _counted_wrong(

@@ -236,7 +236,8 @@ _one_norm_only = mistake(
 
 _normed_at_the_end = mistake(
     "You normalized the block's output, but a pre-norm block returns the stream itself.",
-    lambda e: f"There is one norm after the last block, but none inside it. {_mean_and_spread(e)}",
+    lambda e: unwrapped(f"""A stack of blocks has one norm at its end, but no block normalizes its
+    own output. {_mean_and_spread(e)}"""),
     PLACE,
 )(decoder_blocks.going(decoder_blocks.normed_at_the_end))
 
