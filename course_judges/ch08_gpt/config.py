@@ -270,8 +270,8 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
         return Finding(
             "other-error",
             "You reject impossible settings, but not always with a ValueError.",
-            f"This happened for {', '.join(f'`{what}`' for what in through[:4])}. Code that expects "
-            "wrong settings with `except ValueError` wouldn't catch your error.",
+            f"This happened for {', '.join(f'`{what}`' for what in through[:4])}. Code with "
+            "`except ValueError` wouldn't catch your error.",
             SECTION,
         )
     through = [
