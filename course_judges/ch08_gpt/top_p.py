@@ -349,7 +349,7 @@ def _softmax_twice(logits: Tensor, temperature: float, p: float, least: int) -> 
 
 
 @mistake(
-    "You applied the temperature twice, once for the set and once more for the probabilities.",
+    "You applied the temperature twice, for the set and again for the probabilities.",
     lambda e: f"{_share_kept(e)} The probabilities should also come from softmax(logits / T).",
 )
 def _temperature_twice(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
