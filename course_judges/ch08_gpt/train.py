@@ -27,9 +27,9 @@ from course_tasks.verdict import Finding
 
 TARGET = 3.05  # nats; the released task says so
 # The mean over these contexts may differ by this much from the model's true loss, and the doubt is
-# in the student's favor. The limit also lies between what was measured: the losses of right answers
-# in four styles were 2.55 to 3.06 nats in 40 draws each, and those of the notebook's solution without
-# `zero_grad` 3.28 to 3.55 in 20 draws.
+# in the student's favor. The limit also lies between what was measured: right answers in four styles
+# had losses of 2.55 to 3.06 nats in 40 draws each, and the notebook's solution without `zero_grad`
+# had 3.28 to 3.55 in 20 draws.
 DOUBT = 0.03
 # Counted pairs with a small addition, such as looking up repetitions, are still counted pairs.
 CLEARLY_BELOW_PAIRS = 0.05
@@ -263,8 +263,8 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
             "hardly-learned",
             "Your predictions are hardly better than those of counted symbols, or even worse.",
             f"{_standing(evidence)} Maybe the training had little effect, because the learning "
-            "rate is too low or gradients aren't set to zero. Or maybe your predictions aren't what "
-            "the model has learned: return one softmax of the last position's logits.",
+            "rate is too low or gradients aren't set to zero. Or maybe you don't return what the "
+            "model has learned, which is one softmax of the last position's logits.",
             RATE,
         )
     return Finding(
