@@ -27,7 +27,7 @@ from course_tasks.verdict import Finding
 
 TARGET = 3.05  # nats; the released task says so
 # The mean over these contexts may differ by this much from the model's true loss, and the doubt is
-# in the student's favor. The limit also lies between what was measured: right answers in four styles
+# in the student's favor. The limit also separates what was measured: right answers in four styles
 # had losses of 2.55 to 3.06 nats in 40 draws each, and the notebook's solution without `zero_grad`
 # had 3.28 to 3.55 in 20 draws.
 DOUBT = 0.03

@@ -41,7 +41,7 @@ def _double_precision() -> Iterator[None]:
 def _inspect(place: int, answer: Any, given: Inputs) -> Any:
     form = BlockBehavior(*(given[part][place] for part in BlockBehavior._fields))
     weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), InputRecorder()
-    # `torch.manual_seed` also writes down, for each kind of device that is not here, who asked.
+    # `torch.manual_seed` would also store a stack trace for each kind of device that is missing.
     torch.default_generator.manual_seed(int(given["seed"]) + place)
 
     def block(x: Any) -> Tensor:
