@@ -217,22 +217,17 @@ def _some_misjudged(evidence: Evidence) -> Finding | None:
     )
 
 
-def _faint_samples_missed(evidence: Evidence) -> bool:
-    """True if the only error is a missed block whose samples read those before them."""
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["future"] + errors["stream"]
-    return errors["batch"] == (["faint batch for time"], []) and not any(others)
+def _only_missed(evidence: Evidence, fault: str, block: str) -> bool:
+    """True if the only error is that this fault of this block was missed."""
+    errors = {name: _errors(evidence, name) for name in FAULTS}
+    return errors == dict.fromkeys(FAULTS, ([], [])) | {fault: ([block], [])}
 
 
 def _samples_moved(evidence: Evidence) -> bool:
     """True if the only error is a missed norm over the batch, and for every block the two runs that
     share a sample hold the same samples in another order.
     """
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["future"] + errors["stream"]
-    if errors["batch"] != (["norm over the batch"], []) or any(others):
-        return False
-    return all(
+    return _only_missed(evidence, "batch", "norm over the batch") and all(
         f"block_{i}.runs.batch.1" in evidence.answers.values
         and _same_samples(*(evidence.yours(f"block_{i}.runs.batch.{k}") for k in (0, 1)))
         for i in range(BLOCKS)
@@ -257,13 +252,6 @@ def _nudged_by_a_constant(evidence: Evidence) -> bool:
         for p in first
         for q in second
     )
-
-
-def _faint_future_missed(evidence: Evidence) -> bool:
-    """True if the only error is a missed block whose later positions read the future."""
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["batch"] + errors["stream"]
-    return errors["future"] == (["mask of −3"], []) and not any(others)
 
 
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
@@ -382,7 +370,7 @@ _first_position_only = mistake(
     change only a little: a tolerance wider than 1e-4 may hide that, and so may a mean in which
     positive and negative differences cancel."""),
     BLOCK,
-    recognized=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
+    recognized=lambda e: _only_missed(e, "future", "mask of −3") and not _unshown(e, "future"),
 )(_inspector(future=_first_position))
 
 _one_direction_only = mistake(
@@ -391,7 +379,7 @@ _one_direction_only = mistake(
     but none after it. So change each sample in turn, to fresh random numbers, and look at all
     others. They change only a little, so a tolerance wider than 1e-4 may hide it, too."""),
     AXIS,
-    recognized=_faint_samples_missed,
+    recognized=lambda e: _only_missed(e, "batch", "faint batch for time"),
 )(_inspector(batch=_last_sample))
 
 _order_of_samples_only = mistake(

@@ -21,7 +21,7 @@ from course_judges.chance import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
 
@@ -81,9 +81,10 @@ def _rows(case: str) -> Callable[[Evidence], str]:
         mine, right = evidence.yours(case), evidence.right(case)
         stop, T = evidence.number("stop"), evidence.number("T")
         if mine.shape != right.shape:
-            return unwrapped(f"""Your rows have length {mine.shape[-1]} instead of
-            {right.shape[-1]} (prompt and new symbols). The rows draw the stop symbol as new symbol
-            number {_after(evidence)}, respectively.""")
+            lengths = f"Your rows have length {mine.shape[-1]} instead of {right.shape[-1]}"
+            when = listed(evidence.inputs["after"])
+            stops = f" The rows draw the stop symbol as new symbol number {when}, respectively."
+            return f"{lengths} (prompt and new symbols).{stops * (case != 'one')}"
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
         return (
@@ -103,10 +104,6 @@ def _seen(evidence: Evidence) -> str:
         return _rows("seen.tokens")(evidence)
     T = evidence.number("T")
     return f"You write {mine.shape[-1] - T} symbols instead of {right.shape[-1] - T}."
-
-
-def _after(evidence: Evidence) -> str:
-    return ", ".join(str(int(n)) for n in evidence.inputs["after"])
 
 
 def _even(evidence: Evidence) -> bool:
@@ -160,8 +157,8 @@ _writes_after_stop = mistake(
 
 _runs_to_the_count = mistake(
     "You write up to the full count although every row has stopped.",
-    lambda e: unwrapped(f"""{_rows("all")(e)} Rows stop at different steps, so check whether every
-    row has stopped by now, not whether all of them stop in the same step."""),
+    lambda e: unwrapped(f"""{_rows("all")(e)} Do you check whether every row has stopped by now? The
+    rows stop at different steps."""),
 )(Writer(enough=lambda _: False))
 
 

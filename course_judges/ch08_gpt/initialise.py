@@ -585,7 +585,7 @@ def _which_biases(evidence: Evidence) -> str:
     if evidence.yours("start.biases_left")[off].all():
         held = "You left them as they were, but they are only 0 in a new model."
     elif np.allclose(largest[off], 1) and np.allclose(evidence.yours("start.biases_mean")[off], 1):
-        held = "They are 1, like the weights of norms: but biases have one dimension, too."
+        held = "They are 1, like the weights of norms. Remember that biases are vectors, too."
     else:
         held = f"The largest number in them is {number(float(largest.max()))}."
     return f"{int(off.sum())} of {len(off)} aren't 0{f', {whose}' if whose else ''}. {held}"

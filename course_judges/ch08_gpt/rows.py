@@ -8,7 +8,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Property
-from course_judges.wording import number
+from course_judges.wording import listed, number
 from course_tasks.verdict import Finding
 
 
@@ -123,7 +123,7 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
             )
         counts, wanted = mine.sum(axis=-1), right.sum(axis=-1)
         held = (given * mine).sum(axis=-1)
-        of = f"Your rows keep {_list(counts)} symbols instead of {_list(wanted)}."
+        of = f"Your rows keep {listed(counts)} symbols instead of {listed(wanted)}."
         if (counts == counts[0]).all() and not (wanted == wanted[0]).all():
             what = (
                 f"You keep the same number of symbols in every row: {_likeliest(int(counts[0]))}."
@@ -216,8 +216,4 @@ def _likeliest(count: int) -> str:
 def _symbols(symbols: np.ndarray) -> str:
     if not len(symbols):
         return "no symbol"
-    return f"symbol{'s' * (len(symbols) > 1)} {_list(symbols)}"
-
-
-def _list(numbers: np.ndarray) -> str:
-    return ", ".join(str(int(v)) for v in numbers)
+    return f"symbol{'s' * (len(symbols) > 1)} {listed(symbols)}"
