@@ -43,14 +43,14 @@ FORMS: dict[str, BlockBehavior] = {
     "mask of −3": _form(_EVERYTHING),
     "norm over the sequence": _form(over=(_SEQUENCE, _SEQUENCE)),
     "norm over the batch": _form(over=(_FEATURES, _BATCH)),
-    "faint batch for time": _form(_SAMPLES),
+    "weak attention to other samples": _form(_SAMPLES),
     "no residual": _form(carries=(0.0, 0.0)),
     "residual times 1.05": _form(carries=(1.0, _TOO_STRONG)),
     "post-norm": _form(before=False),
 }
 """Name to block. Each check draws the order in which they are shown."""
 
-FAINT = frozenset({"mask of −3", "faint batch for time", "residual times 1.05"})
+FAINT = frozenset({"mask of −3", "weak attention to other samples", "residual times 1.05"})
 """Blocks whose fault a tolerance of 1 hides."""
 
 FAINTISH = frozenset({"norm over the batch"})

@@ -379,7 +379,7 @@ _one_direction_only = mistake(
     but none after it. So change each sample in turn, to fresh random numbers, and look at all
     others. They change only a little, so a tolerance wider than 1e-4 may hide it, too."""),
     AXIS,
-    recognized=lambda e: _only_missed(e, "batch", "faint batch for time"),
+    recognized=lambda e: _only_missed(e, "batch", "weak attention to other samples"),
 )(_inspector(batch=_last_sample))
 
 _order_of_samples_only = mistake(
