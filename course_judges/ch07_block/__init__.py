@@ -1,4 +1,4 @@
 """How the tasks of chapter 07 are judged: right answers, and wrong ones by name.
 
-`sections` says where a finding sends its reader, `numbers` quotes what is off in an answer.
+`sections` lists the sections that a finding can recommend.
 """

@@ -15,7 +15,7 @@ _NORMS = {
 
 
 class DecoderBlock(nn.Module):
-    """Gather, listen to the memory, think: each normed first, then added."""
+    """Attention, cross-attention and a feed-forward network, each with a norm in front."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class DecoderBlock(nn.Module):
 
 
 def going(forward: Callable[[Any, Tensor, Tensor], Tensor]) -> type[DecoderBlock]:
-    """The same parts, gone through in another way."""
+    """The same parts with another forward pass."""
 
     class Answer(DecoderBlock):
         def forward(self, x: Tensor, memory: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ def going(forward: Callable[[Any, Tensor, Tensor], Tensor]) -> type[DecoderBlock
 
 
 def adding(step: Callable[[Tensor, nn.Module, Callable[[Tensor], Tensor]], Tensor]) -> Any:
-    """Three branches, each put on the stream in another way."""
+    """Three branches, each added to the stream in another way."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         x = step(x, m.attention_norm, m.attention)
@@ -61,13 +61,13 @@ def adding(step: Callable[[Tensor, nn.Module, Callable[[Tensor], Tensor]], Tenso
 
 
 def norm_replaces(x: Tensor, norm: nn.Module, branch: Callable[[Tensor], Tensor]) -> Tensor:
-    """The normed stream takes the place of the stream."""
+    """The normalized stream replaces the stream."""
     x = norm(x)
     return x + branch(x)
 
 
 def one_norm_replaces(which: str) -> type[DecoderBlock]:
-    """In one of the three branches the normed stream takes the place of the stream."""
+    """At one of the three branches, the normalized stream replaces the stream."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         branches = {
@@ -85,7 +85,7 @@ def one_norm_replaces(which: str) -> type[DecoderBlock]:
 def middle(
     read: Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]],
 ) -> type[DecoderBlock]:
-    """Another choice of what cross-attention is given."""
+    """Other inputs for cross-attention."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         x = x + m.attention(m.attention_norm(x))
@@ -128,7 +128,7 @@ def in_order(order: str) -> type[DecoderBlock]:
 
 
 def thinks_too_early(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """The feed-forward network reads the stream as it is before cross-attention adds to it."""
+    """The feed-forward network reads the stream before cross-attention has added to it."""
     x = x + m.attention(m.attention_norm(x))
     heard = m.cross_attention(m.cross_norm(x), memory)
     return x + heard + m.feed_forward(m.feed_forward_norm(x))
@@ -155,13 +155,13 @@ def memory_unheard(m: Any, x: Tensor, memory: Tensor) -> Tensor:  # noqa: ARG001
 
 
 def attentions_side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """Both attentions read the stream as it came; the third branch reads what they left."""
+    """Both attentions read the block's input; the feed-forward network reads the sum."""
     x = x + m.attention(m.attention_norm(x)) + m.cross_attention(m.cross_norm(x), memory)
     return x + m.feed_forward(m.feed_forward_norm(x))
 
 
 def side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """All branches read what entered."""
+    """All branches read the block's input."""
     gathered = m.attention(m.attention_norm(x))
     heard = m.cross_attention(m.cross_norm(x), memory)
     return x + gathered + heard + m.feed_forward(m.feed_forward_norm(x))
@@ -183,7 +183,7 @@ def unnormed(*which: str) -> type[DecoderBlock]:
 
 
 def twice(which: str) -> type[DecoderBlock]:
-    """One of the three branches has two turns, one right after the other."""
+    """One of the three branches runs twice in a row."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         for name, branch in _branches(m, memory).items():
@@ -195,7 +195,7 @@ def twice(which: str) -> type[DecoderBlock]:
 
 
 def back_to_the_start(*which: str) -> type[DecoderBlock]:
-    """What these branches write is added to what entered, and the stream before them is lost."""
+    """These branches are added to the block's input, so earlier branches are lost."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         start, x = x, x + m.attention(m.attention_norm(x))
@@ -207,12 +207,12 @@ def back_to_the_start(*which: str) -> type[DecoderBlock]:
 
 
 def normed_at_the_end(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """A right block whose output goes through a norm."""
+    """A right block whose output is normalized."""
     return m.feed_forward_norm(DecoderBlock.forward(m, x, memory))
 
 
 def memory_added(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """The mean of the memory is put on the stream besides."""
+    """The mean of the memory is added to the stream, too."""
     x = x + m.attention(m.attention_norm(x))
     x = x + m.cross_attention(m.cross_norm(x), memory) + memory.mean(dim=1, keepdim=True)
     return x + m.feed_forward(m.feed_forward_norm(x))
@@ -226,12 +226,12 @@ def one_norm(m: Any, x: Tensor, memory: Tensor) -> Tensor:
 
 
 def memory_cut(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """Of the memory as many places as the stream has."""
+    """The memory is cut to the length of the stream."""
     return DecoderBlock.forward(m, x, memory[:, : x.shape[1]])
 
 
 def norms_in_order(order: tuple[int, int, int]) -> type[DecoderBlock]:
-    """The three branches read through the norms of these numbers."""
+    """The three branches use the norms with these numbers."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
         norms = [(m.attention_norm, m.cross_norm, m.feed_forward_norm)[n] for n in order]

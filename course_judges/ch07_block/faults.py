@@ -1,4 +1,4 @@
-"""The blocks of 07/find-fault by name: what is sound, and what can be wrong with a block."""
+"""The blocks of 07/find-fault by name: a correct one, and seven with a fault."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from course_tasks.ch07_block.suspects import BlockBehavior
 
 _FEATURES, _SEQUENCE, _BATCH = (0, 0, 1), (0, 1, 0), (1, 1, 0)
 
-# One block of each fault shows it faintly: outputs move by tenths, which is much more than rounding
-# and less than a tolerance that is far too wide.
-_FAINT = math.exp(-3)  # what a mask of −3 leaves of a weight
+# For each fault there is one block that shows it only faintly: outputs change by a few tenths. This
+# is much more than rounding, but less than a tolerance that is far too wide.
+_FAINT = math.exp(-3)  # by this a mask of −3 multiplies a weight before the softmax
 _TOO_STRONG = 1.05
 
-# Rows: later places, the same, places before are heard, and later ones by the first place of all;
-# columns: later samples, the same, before.
+# Rows: whether a position reads later positions, itself, earlier ones, and whether the first
+# position reads later ones. Columns: later samples, the same sample, earlier ones.
 _PAST = ((0, 0, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
-# Whoever watches the first position alone sees nothing of it.
+# An inspector that looks at the first position only doesn't notice this.
 _EVERYTHING = ((0, _FAINT, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
 _SAMPLES = ((0, 0, 0), (0, 1, _FAINT), (0, 0, 0), (0, 0, 0))
 
@@ -43,14 +43,14 @@ FORMS: dict[str, BlockBehavior] = {
     "mask of −3": _form(_EVERYTHING),
     "norm over the sequence": _form(over=(_SEQUENCE, _SEQUENCE)),
     "norm over the batch": _form(over=(_FEATURES, _BATCH)),
-    "faint batch for time": _form(_SAMPLES),
+    "weak attention to other samples": _form(_SAMPLES),
     "no residual": _form(carries=(0.0, 0.0)),
     "residual times 1.05": _form(carries=(1.0, _TOO_STRONG)),
     "post-norm": _form(before=False),
 }
-"""Name to block. The order in which they are shown is drawn anew each time."""
+"""Name to block. Each check draws the order in which they are shown."""
 
-FAINT = frozenset({"mask of −3", "faint batch for time", "residual times 1.05"})
+FAINT = frozenset({"mask of −3", "weak attention to other samples", "residual times 1.05"})
 """Blocks whose fault a tolerance of 1 hides."""
 
 FAINTISH = frozenset({"norm over the batch"})

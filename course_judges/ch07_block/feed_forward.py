@@ -35,7 +35,7 @@ class GatedFeedForward(nn.Module):
 
 
 def _going(forward: Forward) -> type[GatedFeedForward]:
-    """The same layers, gone through in another way."""
+    """The same layers with another forward pass."""
 
     class Answer(GatedFeedForward):
         def forward(self, x: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ def _going(forward: Forward) -> type[GatedFeedForward]:
 
 
 def _bent(bend: Callable[[Tensor], Tensor]) -> type[GatedFeedForward]:
-    """With another function in the place of the ReLU."""
+    """Another function instead of the ReLU."""
     return _going(lambda m, x: m.down(bend(m.gate(x)) * m.up(x)))
 
 
@@ -61,87 +61,92 @@ def _below_zero(evidence: Evidence) -> str:
 
 
 def _sizes(evidence: Evidence) -> str:
-    return f"Your numbers are {ratio(evidence, 'mixed'):.2f} times as large as they should be."
+    return f"Your outputs are {ratio(evidence, 'mixed'):.2f} times as large as they should be."
 
 
 def _never_negative(evidence: Evidence) -> str:
     right = evidence.right("mixed")
-    return unwrapped(f"""Of {right.size} outputs {int((right < 0).sum())} should be negative here;
-    yours are all at least {evidence.yours("mixed").min():.3g}. A branch must be able to lower the
-    stream.""")
+    return unwrapped(f"""{int((right < 0).sum())} of {right.size} outputs should be negative here,
+    but yours are all at least {evidence.yours("mixed").min():.3g}. A branch must also be able to
+    lower the stream.""")
 
 
 _linear_twice = mistake(
-    "Two layers in a row without a non-linearity: that is one layer.",
-    lambda e: unwrapped(f"""The gate is not used, and `down(up(x))` doubles when x doubles; there is
-    nothing it can decide. {farthest(e, "mixed")}"""),
+    "You don't use the gate, so your two layers compute no more than a single linear layer could.",
+    lambda e: unwrapped(f"""Without a nonlinearity `down(up(x))` is linear: it doubles when x
+    doubles. {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.up(x))))
 
 _gate_without_relu = mistake(
-    "The gate has no ReLU, so it never closes.",
-    lambda e: f"{_closed(e)}, and a value goes through them all. {_sizes(e)}",
+    "Your gate has no ReLU, so it never closes.",
+    lambda e: f"{_closed(e)}, but values still go through all of them. {_sizes(e)}",
 )(_going(lambda m, x: m.down(m.gate(x) * m.up(x))))
 
 _gate_unused = mistake(
-    "That is the feed-forward network of the chapter: the gate plays no part.",
-    lambda e: f"ReLU acts on `up(x)`, and `gate` is never asked. {farthest(e, 'open')}",
+    "You wrote the feed-forward network of the chapter, which has no gate.",
+    lambda e: f"Your ReLU acts on `up(x)`, and `gate` is never used. {farthest(e, 'open')}",
 )(_going(lambda m, x: m.down(m.up(x).relu())))
 
 _values_unused = mistake(
-    "Only the gate goes on; what it should let through, `up(x)`, is not there.",
+    "You pass on the gate itself and leave out `up(x)`, which the gate should let through.",
     lambda e: farthest(e, "open"),
 )(_going(lambda m, x: m.down(m.gate(x).relu())))
 
 _gate_twice = mistake(
-    "The gate multiplies itself: `up` is never asked.",
-    lambda e: f"What a gate lets through is what `up` makes of x. {farthest(e, 'open')}",
+    "You multiplied the gate by itself and never used `up`.",
+    lambda e: f"The gate should let `up(x)` through. {farthest(e, 'open')}",
     also=(_going(lambda m, x: m.down(m.gate(x).square())),),
 )(_going(lambda m, x: m.down(m.gate(x).relu() * m.gate(x))))
 
 _values_twice = mistake(
-    "The values multiply themselves: `gate` is never asked.",
-    lambda e: f"What opens and closes is what `gate` makes of x. {farthest(e, 'open')}",
+    "You multiplied `up(x)` by itself and never used `gate`.",
+    lambda e: f"It is `gate(x)` that decides what goes through. {farthest(e, 'open')}",
     also=(_going(lambda m, x: m.down(m.up(x).square())),),
 )(_going(lambda m, x: m.down(m.up(x).relu() * m.up(x))))
 
 _relu_on_the_values = mistake(
-    "The ReLU stands on `up(x)`; it belongs on the gate.",
-    lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
+    "You applied the ReLU to `up(x)`, but it belongs on the gate.",
+    lambda e: (
+        f"{_below_zero(e)} and are lost, although their gates are open. {farthest(e, 'open')}"
+    ),
 )(_going(lambda m, x: m.down(m.gate(x) * m.up(x).relu())))
 
 _relu_on_both = mistake(
-    "Both factors went through a ReLU; only the gate should.",
-    lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
+    "You applied a ReLU to both factors, but only the gate should have one.",
+    lambda e: (
+        f"{_below_zero(e)} and are lost, although their gates are open. {farthest(e, 'open')}"
+    ),
 )(_going(lambda m, x: m.down(m.gate(x).relu() * m.up(x).relu())))
 
 _relu_after_the_product = mistake(
-    "The ReLU stands on the product; it belongs on the gate, before it multiplies.",
-    lambda e: unwrapped(f"""{_below_zero(e)} with open gates, and are lost; and two negative factors
-    make a positive product that passes. {farthest(e, "open")}"""),
+    "You applied the ReLU to the product, but it belongs on the gate, before you multiply.",
+    lambda e: unwrapped(f"""{_below_zero(e)} and are lost, although their gates are open. Two
+    negative factors, on the other hand, have a positive product, so it passes.
+    {farthest(e, "open")}"""),
 )(_going(lambda m, x: m.down((m.gate(x) * m.up(x)).relu())))
 
-_relu_at_the_end = mistake("There is a ReLU on what leaves the network.", _never_negative)(
+_relu_at_the_end = mistake("You applied a ReLU to the network's output.", _never_negative)(
     _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu())
 )
 
 _relu_at_the_end_alone = mistake(
-    "The ReLU stands on what leaves the network; it belongs on the gate.",
-    lambda e: f"{_closed(e)}, and a value goes through them all. {_never_negative(e)}",
+    "You applied the ReLU to the network's output, but it belongs on the gate.",
+    lambda e: f"{_closed(e)}, but values still go through all of them. {_never_negative(e)}",
 )(_going(lambda m, x: m.down(m.gate(x) * m.up(x)).relu()))
 
 _added_not_multiplied = mistake(
-    "Gate and values were added; the gate multiplies.",
-    lambda e: f"A closed gate then adds 0 and stops nothing. {farthest(e, 'mixed')}",
+    "You added the gate to the values instead of multiplying them.",
+    lambda e: f"A closed gate then adds 0, so it stops nothing. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(m.gate(x).relu() + m.up(x))))
 
 _sigmoid_gate = mistake(
-    "Your gate is a sigmoid; this task asks for a ReLU.",
-    lambda e: f"A sigmoid lies between 0 and 1 and never closes wholly. {_sizes(e)}",
+    "Your gate is a sigmoid, but this task asks for a ReLU.",
+    lambda e: f"A sigmoid lies between 0 and 1 and never closes completely. {_sizes(e)}",
 )(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
 
 _smooth_gate = mistake(
-    "Your gate bends smoothly, as SiLU, GELU or softplus does; this task asks for a ReLU.",
-    lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
+    "Your gate bends smoothly, like SiLU, GELU or softplus, but this task asks for a ReLU.",
+    lambda e: f"{_closed(e)}, but you let a little through each. {farthest(e, 'mixed')}",
     also=tuple(
         _bent(bend)
         for bend in (
@@ -154,47 +159,47 @@ _smooth_gate = mistake(
 )(_bent(nn.functional.silu))
 
 _tanh_gate = mistake(
-    "Your gate is a tanh; this task asks for a ReLU.",
-    lambda e: unwrapped(f"""A tanh lies between −1 and 1, and is below 0 where the gate is.
-    {farthest(e, "mixed")}"""),
+    "Your gate is a tanh, but this task asks for a ReLU.",
+    lambda e: unwrapped(f"""A tanh lies between −1 and 1. Where `gate(x)` is below 0, the tanh is
+    negative instead of 0. {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.gate(x).tanh() * m.up(x))))
 
 _softmax_gate = mistake(
-    "Your gates went through a softmax; this task asks for a ReLU.",
-    lambda e: unwrapped(f"""With a softmax the gates share what is one in all, and none is closed.
-    {farthest(e, "mixed")}"""),
+    "You applied a softmax to the gates, but this task asks for a ReLU.",
+    lambda e: unwrapped(f"""After a softmax the gates of a position sum to 1, and none of them is
+    closed. {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.gate(x).softmax(-1) * m.up(x))))
 
 _reversed_gate = mistake(
-    "Your gate opens below 0 and is closed above; it should be the other way round.",
-    lambda e: f"{_closed(e)}: those should let nothing through. {farthest(e, 'mixed')}",
+    "Your gate is open below 0 and closed above, but it should be the other way round.",
+    lambda e: f"{_closed(e)} and should let nothing through. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down((-m.gate(x)).relu() * m.up(x))))
 
 _normed_inside = mistake(
-    "You normed `x` inside the network; a norm before a branch is the block's work.",
-    lambda e: f"The formula has no norm. {farthest(e, 'mixed')}",
+    "You normalized `x` inside the network, but that is the block's job.",
+    lambda e: f"The formula of this network has no norm. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: GatedFeedForward.forward(m, nn.functional.layer_norm(x, x.shape[-1:]))))
 
 _absolute_gate = mistake(
-    "Your gate takes the number without its sign; what is below 0 should be closed.",
-    lambda e: f"{_closed(e)}, and they are as open as those above 0. {farthest(e, 'mixed')}",
+    "Your gate takes the absolute value, but a gate below 0 should be closed.",
+    lambda e: f"{_closed(e)}, and you open them as far as those above 0. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(m.gate(x).abs() * m.up(x))))
 
 _squared_gate = mistake(
-    "Your gate is squared; an open gate scales by what it is.",
-    lambda e: f"`max(0, …)` grows like its number, not like its square. {farthest(e, 'open')}",
+    "You squared the gate, but an open gate should multiply by `gate(x)` itself.",
+    lambda e: f"A ReLU leaves positive numbers as they are. {farthest(e, 'open')}",
 )(_going(lambda m, x: m.down(m.gate(x).relu().square() * m.up(x))))
 
 _relu_at_the_start = mistake(
-    "There is a ReLU on what enters the network.",
-    lambda e: unwrapped(f"""{int((e.inputs["x"] < 0).sum())} of {e.inputs["x"].size} numbers that
-    enter are below 0, and are lost. {farthest(e, "mixed")}"""),
+    "You applied a ReLU to the network's input.",
+    lambda e: unwrapped(f"""{int((e.inputs["x"] < 0).sum())} of the {e.inputs["x"].size} numbers in
+    `x` are below 0, so they are lost. {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.gate(x.relu()).relu() * m.up(x.relu()))))
 
 _leaky_gate = mistake(
-    "A gate below 0 lets a little through; it should be closed, as ReLU closes it.",
-    lambda e: unwrapped(f"""Where every gate is open your numbers are right. {_closed(e)}, and a
-    leaky ReLU or an ELU is not 0 there. {farthest(e, "mixed")}"""),
+    "Your gate lets a little through below 0, but a ReLU closes it completely.",
+    lambda e: unwrapped(f"""Your numbers are right as long as every gate is open. {_closed(e)},
+    where a leaky ReLU or an ELU isn't 0. {farthest(e, "mixed")}"""),
     also=(
         _going(lambda m, x: m.down(nn.functional.elu(m.gate(x)) * m.up(x))),
         _going(lambda m, x: m.down(nn.functional.leaky_relu(m.gate(x), 0.1) * m.up(x))),
@@ -203,9 +208,9 @@ _leaky_gate = mistake(
 )(_going(lambda m, x: m.down(nn.functional.leaky_relu(m.gate(x)) * m.up(x))))
 
 _limited_gate = mistake(
-    "Your gate ends at a largest value; ReLU has no upper end.",
-    lambda e: unwrapped(f"""`max(0, …)` scales by any number above 0. A clamp, a hard sigmoid or a
-    ReLU6 stops growing. {farthest(e, "open")}"""),
+    "Your gate never exceeds a certain value, but a ReLU has no upper limit.",
+    lambda e: unwrapped(f"""A ReLU leaves positive numbers as they are, however large. A clamp, a
+    hard sigmoid or a ReLU6 stops growing. {farthest(e, "open")}"""),
     also=(
         _going(lambda m, x: m.down(nn.functional.hardsigmoid(m.gate(x)) * m.up(x))),
         _going(lambda m, x: m.down(nn.functional.relu6(m.gate(x)) * m.up(x))),
@@ -214,26 +219,26 @@ _limited_gate = mistake(
 )(_going(lambda m, x: m.down(m.gate(x).clamp(0, 1) * m.up(x))))
 
 _closed_as_it_is = mistake(
-    "A gate below 0 lets its value through as it is; it should let nothing through.",
-    lambda e: unwrapped(f"""Where every gate is open your numbers are right. {_closed(e)}.
+    "Where a gate is below 0, you let `up(x)` through unchanged, but nothing should go through.",
+    lambda e: unwrapped(f"""Your numbers are right as long as every gate is open. {_closed(e)}.
     {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.gate(x).where(m.gate(x) > 0, m.gate(x).new_ones(())) * m.up(x))))
 
 _subtracted_not_multiplied = mistake(
-    "Gate and values were subtracted from each other; the gate multiplies.",
-    lambda e: f"A closed gate then stops nothing. {farthest(e, 'mixed')}",
+    "You took the difference of the gate and the values instead of multiplying them.",
+    lambda e: f"A closed gate is 0, so the difference stops nothing. {farthest(e, 'mixed')}",
     also=(_going(lambda m, x: m.down(m.gate(x).relu() - m.up(x))),),
 )(_going(lambda m, x: m.down(m.up(x) - m.gate(x).relu())))
 
 _gate_as_a_switch = mistake(
-    "Your gates are switches: an open one lets its value through as it is, and does not scale it.",
-    lambda e: unwrapped(f"""ReLU is more than a comparison with 0: what is above 0 stays a number,
-    and multiplies. {farthest(e, "open")}"""),
+    "Your gate only switches on and off, but an open gate should also multiply by `gate(x)`.",
+    lambda e: unwrapped(f"""A ReLU is more than a comparison with 0, because it keeps numbers above
+    0 as they are. {farthest(e, "open")}"""),
 )(_going(lambda m, x: m.down((m.gate(x) > 0) * m.up(x))))
 
 _residual_inside = mistake(
-    "You added `x` inside the network; the addition is the block's work.",
-    lambda e: unwrapped(f"""Take x off your output, and it is right; in a block the stream would be
+    "You added `x` inside the network, but that is the block's job.",
+    lambda e: unwrapped(f"""Without `x` your output would be right. In a block, the stream would be
     added twice. {farthest(e, "mixed")}"""),
     STREAM,
 )(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
@@ -243,16 +248,16 @@ _MISSHAPEN = re.compile(r"parameter '(gate|up|down)\.weight' has shape \((\d+), 
 
 
 def _misshapen(evidence: Evidence) -> tuple[str, int, int]:
-    """The first layer that was refused, and what it leads from and to.
+    """The first layer with the wrong shape, its inputs and its outputs.
 
     Raises
     ------
     KeyError
-        If none was.
+        If there is none.
     """
     found = _MISSHAPEN.search(evidence.answers.errors["open"].message)
     if found is None:
-        raise KeyError("it stopped for another reason")
+        raise KeyError("no layer has the wrong shape")
     return found[1], int(found[3]), int(found[2])
 
 
@@ -261,14 +266,16 @@ def _widths(evidence: Evidence) -> str:
     C, hidden = evidence.number("C"), evidence.number("hidden")
     wanted = (hidden, C) if name == "down" else (C, hidden)
     turned = (
-        " `nn.Linear` takes what comes in first." if (came, left) == (wanted[1], wanted[0]) else ""
+        " In `nn.Linear`, the number of inputs comes first."
+        if (came, left) == (wanted[1], wanted[0])
+        else ""
     )
-    return unwrapped(f"""With n_embd = {C} and hidden = {hidden}, your `{name}` leads from {came} to
-    {left} channels, and should lead from {wanted[0]} to {wanted[1]}.{turned}""")
+    return unwrapped(f"""With n_embd = {C} and hidden = {hidden}, your `{name}` goes from {came} to
+    {left} channels, but it should go from {wanted[0]} to {wanted[1]}.{turned}""")
 
 
 @mistake(
-    lambda e: f"Your layer `{_misshapen(e)[0]}` leads from or to another number of channels.",
+    lambda e: f"Your layer `{_misshapen(e)[0]}` has the wrong number of inputs or outputs.",
     _widths,
     recognized=lambda e: bool(_misshapen(e)),
 )
@@ -278,9 +285,9 @@ class _OtherWidths(GatedFeedForward):
 
 
 @mistake(
-    "You have biases beside the three matrices; the task asks for layers without.",
-    lambda e: unwrapped(f"""{int(e.yours("biases.vectors"))} of your parameters stand in vectors.
-    `nn.Linear` has a bias unless it is told `bias=False`, each of the three by itself."""),
+    "Your layers have biases, but the task asks for layers without them.",
+    lambda e: unwrapped(f"""{int(e.yours("biases.vectors"))} of your parameters are in vectors.
+    An `nn.Linear` has a bias unless you pass `bias=False`, so pass it to all three."""),
     recognized=lambda e: (
         e.same("open", "mixed", "biases.matrices") and bool(e.yours("biases.vectors") > 0)
     ),
@@ -294,9 +301,9 @@ class _WithBiases(GatedFeedForward):
 
 
 @mistake(
-    "Your module has parameters beside the three layers and their biases.",
-    lambda e: unwrapped(f"""Without vectors it counts {int(e.yours("biases.matrices"))} of them, and
-    the matrices of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}."""),
+    "Your module has more parameters than the three layers need.",
+    lambda e: unwrapped(f"""Without counting vectors it has {int(e.yours("biases.matrices"))}, but
+    the matrices of `gate`, `up` and `down` have {int(e.right("biases.matrices"))}."""),
     recognized=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
 )
 class _MoreLayers(GatedFeedForward):
@@ -309,7 +316,7 @@ class _MoreLayers(GatedFeedForward):
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One position of the first call that is wrong: its gates, its values, and what they make."""
+    """One wrong position of the first wrong call: its gates, its values, and their product."""
     case = "open" if not evidence.same("open") else "mixed"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
@@ -320,13 +327,13 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
     gates, values = gate @ x[b, t], evidence.inputs["up"] @ x[b, t]
     made = np.maximum(gates, 0) * values
-    when = "Even where every gate is open" if case == "open" else "Where some gates are closed"
+    when = "even when every gate is open" if case == "open" else "when some gates are closed"
     return Finding(
         "wrong-when-open" if case == "open" else "wrong-when-closed",
-        f"{when}, what leaves your network is not what the formula gives.",
+        f"Your output differs from what the formula gives, {when}.",
         f"At position {t} of sample {b}, `gate(x)` begins with {row(gates[:3])} and `up(x)` with "
-        f"{row(values[:3])}; so the product that goes into `down` begins with {row(made[:3])}, and "
-        f"what leaves with {row(right[b, t, :3])}. Yours begins with {row(mine[b, t, :3])}.",
+        f"{row(values[:3])}. The product that goes into `down` should begin with {row(made[:3])} "
+        f"and the output with {row(right[b, t, :3])}, but yours begins with {row(mine[b, t, :3])}.",
         FEED_FORWARD,
     )
 
@@ -336,9 +343,9 @@ TASK = Task(
     GatedFeedForward,
     FEED_FORWARD,
     (
-        Part("Where every gate is open, the gated values come out.", 2, matches("open")),
+        Part("When every gate is open, the output is right.", 2, matches("open")),
         Part("A gate below 0 lets nothing through.", 1, matches("mixed", "biases.again")),
-        Part("And no layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
+        Part("No layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
     ),
     properties=(right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),),
     cases=("open", "mixed"),

@@ -1,4 +1,4 @@
-"""Judges 07/find-fault: an inspector that tells faulty blocks from sound ones."""
+"""Judges 07/find-fault: an inspector that tells faulty blocks from correct ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _another_order(block: Block, x: Tensor) -> bool:
 
 
 def _stream(block: Block, x: Tensor) -> bool:
-    """True if a constant on the stream does not come out as it went in."""
+    """True if a constant that is added to the stream doesn't come out unchanged."""
     return _apart(block(x + 3.0), block(x) + 3.0)
 
 
@@ -102,7 +102,7 @@ def _column(fault: str) -> tuple[str, ...]:
 
 
 def _shown(evidence: Evidence, i: int, fault: str) -> bool:
-    """True if the runs of a block can show whether it has this fault."""
+    """True if the inspector's runs of a block can show whether it has this fault."""
     if f"block_{i}.runs.{fault}.1" not in evidence.answers.values:
         return bool(evidence.yours(f"block_{i}.runs.derivatives") > 0)
     first, second = (evidence.yours(f"block_{i}.runs.{fault}.{k}") for k in (0, 1))
@@ -114,34 +114,34 @@ def _unshown(evidence: Evidence, fault: str) -> list[int]:
 
 
 def _found(fault: str) -> Callable[[Evidence], bool]:
-    """True if every block is judged rightly, after runs that could show it."""
+    """True if every block is judged correctly, after runs that could show it."""
     return lambda e: e.same(*_column(fault)) and not _unshown(e, fault)
 
 
 _NEEDED = {
-    "future": "two inputs that begin alike and go on differently",
+    "future": "two inputs that begin alike and continue differently",
     "batch": "one sample in two different batches",
-    "stream": "two inputs that differ by what a norm takes off, or one that drowns the branches",
+    "stream": "two inputs that differ by what a norm subtracts, or one with huge numbers",
 }
 
 
 def _not_run(evidence: Evidence) -> Finding | None:
-    """Says of a fault that is named without the runs that could show it."""
+    """Speaks if blocks are judged without the runs that could show a fault."""
     for fault in FAULTS:
         blocks = _unshown(evidence, fault)
         if blocks:
             return Finding(
                 "not-run",
-                f"Your runs of the blocks cannot show what you say of `{fault}`.",
-                f"{len(blocks)} of {BLOCKS} blocks never got {_NEEDED[fault]}, and no derivative"
-                " was taken through them. An answer counts only after runs that can show it.",
+                f"Your runs of the blocks can't show whether they have the fault `{fault}`.",
+                f"{len(blocks)} of {BLOCKS} blocks never got {_NEEDED[fault]}, and you didn't take"
+                " a derivative through them. An answer only counts if your runs can show it.",
                 BLOCK,
             )
     return None
 
 
 def _errors(evidence: Evidence, fault: str) -> tuple[list[str], list[str]]:
-    """Names of the blocks that went free though they have this fault, and of those accused."""
+    """Names of the blocks whose fault was missed, and of those accused without reason."""
     missed: list[str] = []
     accused: list[str] = []
     names = list(FORMS)
@@ -154,7 +154,7 @@ def _errors(evidence: Evidence, fault: str) -> tuple[list[str], list[str]]:
 
 
 def _misjudged(*faults: str) -> Callable[[Evidence], str]:
-    """Which blocks were accused wrongly, and which went free."""
+    """Which blocks were missed, and which were accused without reason."""
 
     def say(evidence: Evidence) -> str:
         sentences = []
@@ -163,77 +163,71 @@ def _misjudged(*faults: str) -> Callable[[Evidence], str]:
                 ", ".join(f"“{name}”" for name in names) for names in _errors(evidence, fault)
             )
             told = [f"misses {missed}"] * bool(missed)
-            told += [f"accuses {accused} without reason"] * bool(accused)
+            told += [f"wrongly accuses {accused}"] * bool(accused)
             if told:
-                sentences.append(f"`{fault}` {' and '.join(told)}.")
-        return f"Of {len(FORMS)} blocks, " + " ".join(sentences)
+                sentences.append(f"your `{fault}` {' and '.join(told)}")
+        return f"Of {len(FORMS)} blocks, {', and '.join(sentences)}."
 
     return say
 
 
 def _faint_missed(evidence: Evidence) -> Finding | None:
-    """Speaks where nobody is accused without reason and what was not found moves outputs little."""
+    """Speaks if no block is accused without reason and the missed faults are faint ones."""
     errors = [_errors(evidence, fault) for fault in FAULTS]
     missed = {name for names, _ in errors for name in names}
     if any(accused for _, accused in errors) or not missed & FAINT or missed - FAINT - FAINTISH:
         return None
     return Finding(
         "faint-missed",
-        "You do not find faults that move the outputs only a little.",
-        unwrapped(f"""{_misjudged(*FAULTS)(evidence)} They move outputs by some tenths where x is
-        drawn by `torch.randn`, and rounding by less than a hundred-thousandth: a tolerance of 1e-4
-        lies between the two."""),
+        "You miss faults that change the outputs only a little.",
+        unwrapped(f"""{_misjudged(*FAULTS)(evidence)} With an `x` from `torch.randn` these faults
+        change outputs by a few tenths, while rounding changes them by less than 0.00001. A
+        tolerance of 1e-4 lies in between."""),
         BLOCK,
     )
 
 
-# What a block shows that has a fault, and what one shows that has none.
+# How a fault shows.
 _SIGNS = {
-    "future": "an output before a place moves when the input from that place on is another one",
-    "batch": "an output of one sample moves when another sample is another one",
-    "stream": "for x + c, with one number c everywhere, the output is not the old one plus c",
+    "future": "an output changes when you change only later positions of the input",
+    "batch": "an output of one sample changes when you change only other samples",
+    "stream": "for x + c, with one number c everywhere, the output differs from the old one plus c",
 }
 
 
 def _some_misjudged(evidence: Evidence) -> Finding | None:
-    """Which blocks are misjudged, where no cause is known."""
+    """Which blocks are misjudged, if no cause is known."""
     wrong = [fault for fault in FAULTS if any(_errors(evidence, fault))]
     if not wrong:
         return None
     fault = wrong[0]
     missed, accused = _errors(evidence, fault)
     if missed and accused:
-        free, held = ("a block" if len(names) == 1 else "blocks" for names in (missed, accused))
-        what = f"accuses {held} without reason, and misses {free} at fault."
+        what = "misses some faults and accuses some blocks without reason."
     elif missed:
-        what = f"misses {'a block that is' if len(missed) == 1 else 'blocks that are'} at fault."
+        what = f"misses {'a faulty block' if len(missed) == 1 else 'faulty blocks'}."
     else:
         what = f"accuses {'a block' if len(accused) == 1 else 'blocks'} without reason."
     return Finding(
         "misses-blocks" if missed and not accused else "accuses-blocks",
         f"Your test of `{fault}` {what}",
-        f"{_misjudged(*wrong)(evidence)} A block is at fault if {_SIGNS[fault]}, by more than"
-        " rounding. Is that what you compare?",
+        f"{_misjudged(*wrong)(evidence)} A block has the fault `{fault}` if {_SIGNS[fault]}, by"
+        " more than rounding. Is that what you compare?",
         BLOCK,
     )
 
 
-def _faint_samples_missed(evidence: Evidence) -> bool:
-    """True if the only error is that samples are not seen to hear those before them."""
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["future"] + errors["stream"]
-    return errors["batch"] == (["faint batch for time"], []) and not any(others)
+def _only_missed(evidence: Evidence, fault: str, block: str) -> bool:
+    """True if the only error is that this fault of this block was missed."""
+    errors = {name: _errors(evidence, name) for name in FAULTS}
+    return errors == dict.fromkeys(FAULTS, ([], [])) | {fault: ([block], [])}
 
 
 def _samples_moved(evidence: Evidence) -> bool:
-    """True if the only error is that a norm over the batch goes free, and of every block the runs
-    that share a sample hold the same samples in another order.
+    """True if the only error is a missed norm over the batch, and for every block the two runs that
+    share a sample hold the same samples in another order.
     """
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["future"] + errors["stream"]
-    if errors["batch"] != (["norm over the batch"], []) or any(others):
-        return False
-    return all(
+    return _only_missed(evidence, "batch", "norm over the batch") and all(
         f"block_{i}.runs.batch.1" in evidence.answers.values
         and _same_samples(*(evidence.yours(f"block_{i}.runs.batch.{k}") for k in (0, 1)))
         for i in range(BLOCKS)
@@ -247,7 +241,7 @@ def _same_samples(one: Array, other: Array) -> bool:
 
 
 def _nudged_by_a_constant(evidence: Evidence) -> bool:
-    """True if what was changed later in the text is the same for all features of a position."""
+    """True if the change at later positions is the same for all features of a position."""
     if _errors(evidence, "future") != (["mask of −3"], []):
         return False
     first, second = (evidence.yours(f"block_0.runs.future.{k}") for k in (0, 1))
@@ -258,13 +252,6 @@ def _nudged_by_a_constant(evidence: Evidence) -> bool:
         for p in first
         for q in second
     )
-
-
-def _faint_future_missed(evidence: Evidence) -> bool:
-    """True if the only error is that a block goes free whose later positions hear the future."""
-    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
-    others = errors["batch"] + errors["stream"]
-    return errors["future"] == (["mask of −3"], []) and not any(others)
 
 
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
@@ -288,19 +275,16 @@ def _nothing_moves(evidence: Evidence) -> bool:
 
 
 def _any_stream_will_do(evidence: Evidence) -> bool:
-    """True if only the blocks go free that pass on a stream, and another one than they were given.
-
-    Where outputs are compared by how alike they are, the faint one may be found, too.
-    """
+    """True if the only missed blocks are those that pass on a changed stream."""
     missed, accused = _errors(evidence, "stream")
     kept = {"post-norm", "residual times 1.05"}
     return not accused and set(missed) == kept and not _unshown(evidence, "stream")
 
 
-# Why a test says True of every block.
-_OF_ALWAYS = unwrapped("""A test that is always True has one of a few causes. If the input has
-changed since the output that you compare with: `clone()` it. If one True stays for the blocks that
-follow: begin anew in each call.""")
+# Why a test may be True for every block.
+_OF_ALWAYS = unwrapped("""There are a few common causes. Has the input changed since you computed
+the output that you compare with? Then `clone()` it first. Does a True from one block stay for the
+next ones? Then start from False in each call.""")
 
 
 def _always(block: Block, x: Tensor) -> bool:  # noqa: ARG001
@@ -313,15 +297,15 @@ def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
 
 def _inputs(rng: Rng) -> Inputs:
     """Blocks in any order; the probe must not know them by name."""
-    # No size is half of another or one more than that, so that a wrong axis does not fit by chance;
-    # half of C lies inside every text, as half of T does. A quarter of T is position 1, before
-    # which nobody hears anything of a faint future.
+    # No dimension is half of another or one more than half, so that a wrong axis doesn't fit by
+    # chance. Half of C is a position inside the text, just like half of T. A quarter of T is
+    # position 1, and the only position before it reads nothing of a faint future.
     B, C = int(rng.integers(4, 6)), int(rng.choice([9, 11]))
     T = int(rng.choice([6, 7])) if B == 5 else 6
     order = rng.permutation(BLOCKS)
     forms = [list(FORMS.values())[i] for i in order]
     return {
-        # Scores small enough that no faint position is loud by chance.
+        # Scores small enough that no faint position gets a large weight by chance.
         "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * np.array([[[0.5]], [[1.0]]]),
         "gains": rng.uniform(0.5, 1.5, (2, C)),
         **{
@@ -337,9 +321,9 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 @mistake(
-    "Your answers to `future` and `batch` are exchanged.",
-    lambda e: unwrapped(f"""What you say of the one is true of the other, in every block. Dimension
-    0 holds samples, dimension 1 positions. {_misjudged("future")(e)}"""),
+    "You mixed up `future` and `batch`.",
+    lambda e: unwrapped(f"""For every block, your answer to one is right for the other. Dimension 0
+    holds the samples and dimension 1 the positions. {_misjudged("future")(e)}"""),
     AXIS,
     recognized=_exchanged,
 )
@@ -349,9 +333,7 @@ def _axes_exchanged(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
 
 
 def _turned_round(evidence: Evidence) -> str:
-    """The first fault of which the opposite of what is right is said of every block; empty if there
-    is none.
-    """
+    """The first fault for which the answer is wrong for every block; empty if there is none."""
     for fault in FAULTS:
         if all(bool(evidence.yours(n)) != bool(evidence.right(n)) for n in _column(fault)):
             return fault
@@ -359,84 +341,83 @@ def _turned_round(evidence: Evidence) -> str:
 
 
 _answers_turned_round = mistake(
-    lambda e: f"Of every block, `{_turned_round(e)}` says the opposite of what is right.",
-    lambda e: unwrapped(f"""{_misjudged(_turned_round(e))(e)} True stands for a fault:
-    `torch.allclose` is True where there is none."""),
+    lambda e: f"For every block, your answer to `{_turned_round(e)}` is the opposite of the truth.",
+    lambda e: unwrapped(f"""{_misjudged(_turned_round(e))(e)} True should mean a fault, but
+    `torch.allclose` is True if there is none."""),
     recognized=lambda e: bool(_turned_round(e)),
 )(_inspector(future=lambda block, x: not _future(block, x)))
 
 _nothing_changed = mistake(
-    "You find no leak in any block, and some of them leak.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} Two causes are common. `changed = x` makes no
-    copy: writing into one writes into the other, and both runs see the same numbers; use
-    `x.clone()`. Or the tolerance is so wide that all outputs count as equal; 1e-4 is ample."""),
+    "You don't find a leak in any block, although some blocks leak.",
+    lambda e: unwrapped(f"""{_misjudged("future", "batch")(e)} There are two common causes. After
+    `changed = x` both names mean the same tensor, so both runs see the same numbers: use
+    `x.clone()`. Or your tolerance is so wide that all outputs count as equal: 1e-4 is enough."""),
     recognized=_nothing_moves,
 )(_inspector(future=_never, batch=_never))
 
 _constant_nudge = mistake(
-    "You nudged all features of a position by the same number, and the norm takes that off again.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} Replace what you change by fresh
-    random numbers: later positions to test `future`, a sample to test `batch`."""),
+    "You changed all features of a position by the same number, but the norm subtracts it again.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} Use fresh random numbers for what you change:
+    for later positions when you test `future`, for a sample when you test `batch`."""),
     AXIS,
     recognized=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))
 
 _first_position_only = mistake(
-    "You missed a block in which all positions but the first hear later ones.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} In that block position 0 sees nothing of the
-    future: if it is the one that you look at, look at all positions before the change. If you do,
-    they hear it faintly: a tolerance wider than 1e-4 may hide it, and so may a mean in which gaps
-    of both signs cancel."""),
+    "You missed a block in which all positions except the first see later ones.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} In that block only position 0 sees nothing of
+    the future, so look at all positions before the change. If you already do, remember that they
+    change only a little: a tolerance wider than 1e-4 may hide that, and so may a mean in which
+    positive and negative differences cancel."""),
     BLOCK,
-    recognized=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
+    recognized=lambda e: _only_missed(e, "future", "mask of −3") and not _unshown(e, "future"),
 )(_inspector(future=_first_position))
 
 _one_direction_only = mistake(
-    "You missed a block in which samples look at one another in one direction only.",
-    lambda e: unwrapped(f"""{_misjudged("batch")(e)} In one block, sample b sees the samples before
-    it and none after: change each sample in turn, to fresh random numbers, and look at all
-    others. It hears them faintly, so a tolerance wider than 1e-4 may hide it, too."""),
+    "You missed a block in which samples see one another in one direction only.",
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} In that block a sample sees the ones before it,
+    but none after it. So change each sample in turn, to fresh random numbers, and look at all
+    others. They change only a little, so a tolerance wider than 1e-4 may hide it, too."""),
     AXIS,
-    recognized=_faint_samples_missed,
+    recognized=lambda e: _only_missed(e, "batch", "weak attention to other samples"),
 )(_inspector(batch=_last_sample))
 
 _order_of_samples_only = mistake(
-    "You missed a norm over the batch: samples in another order leave its mean and variance as "
-    "they are.",
+    "You missed a norm over the batch, whose mean and variance don't depend on the samples' order.",
     lambda e: unwrapped(f"""{_misjudged("batch")(e)} The first two of your runs that share a sample
-    hold the same samples in another order. If that is all that you compare for `batch`, replace one
-    sample by fresh random numbers and look at the others."""),
+    have the same samples in another order. If that is your test of `batch`, replace one sample by
+    fresh random numbers instead and look at the others."""),
     AXIS,
     recognized=_samples_moved,
 )(_inspector(batch=_another_order))
 
 _future_always_accused = mistake(
-    "You say of every block that it sees the future, the sound one included.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} {_OF_ALWAYS} If you compare outputs at the
-    position that you change, or after it: those may change, only the ones before it may not."""),
+    "You say that every block sees the future, even the sound one.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} {_OF_ALWAYS} Do you compare outputs at the
+    position that you change, or after it? Those may change, but the ones before it may not."""),
     cases=_column("future"),
 )(_inspector(future=_always))
 
 _batch_always_accused = mistake(
-    "You say of every block that it mixes samples, the sound one included.",
-    lambda e: unwrapped(f"""{_misjudged("batch")(e)} {_OF_ALWAYS} If you compare the outputs of the
-    sample that you change: those may change, only the others may not."""),
+    "You say that every block mixes samples, even the sound one.",
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} {_OF_ALWAYS} Do you compare the outputs of the
+    sample that you change? Those may change, but those of other samples may not."""),
     cases=_column("batch"),
 )(_inspector(batch=_always))
 
 _sound_stream_accused = mistake(
-    "You say of a sound block that it loses the stream.",
+    "You say that a sound block loses the stream.",
     lambda e: unwrapped(f"""{_misjudged("stream")(e)} For x + c, with one number c for all features
     and positions, a sound block returns its old output plus c, up to rounding. Is that what you
-    ask, and is True the answer where it does not?"""),
+    compare, and do you return True if it's not so?"""),
     STREAM,
     recognized=_accuses_the_sound_stream,
 )(_inspector(stream=_one_feature))
 
 _any_shift_accepted = mistake(
-    "You find the block that has lost the stream, and not those that pass another one on.",
-    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Their outputs do move with the stream, but not
-    by what was added to it. Ask whether they move by exactly that, up to rounding."""),
+    "You find the block that loses the stream, but not those that pass on a changed stream.",
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Their outputs do change with the stream, but
+    not by the number that you added. Check for exactly that change, up to rounding."""),
     STREAM,
     recognized=_any_stream_will_do,
 )(_inspector(stream=_stream_moves))
@@ -448,17 +429,17 @@ TASK = Task(
     BLOCK,
     (
         Part(
-            "Who sees the future is found, and nobody else is accused.",
+            "Blocks that see the future are found, and no others are accused.",
             2,
             _found("future"),
         ),
         Part(
-            "Who mixes the samples is found, and nobody else is accused.",
+            "Blocks that mix samples are found, and no others are accused.",
             2,
             _found("batch"),
         ),
         Part(
-            "Who does not carry the stream is found, and nobody else is accused.",
+            "Blocks that don't carry the stream are found, and no others are accused.",
             2,
             _found("stream"),
         ),

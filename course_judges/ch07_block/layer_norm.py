@@ -1,4 +1,4 @@
-"""Judges 07/layer-norm: normalising each position in groups of channels."""
+"""Judges 07/layer-norm: normalizing each position in groups of channels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
 
 
 def group_norm(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
-    """Each group of neighbouring channels of each position, brought to mean 0 and variance 1."""
+    """Each group of neighboring channels of each position, brought to mean 0 and variance 1."""
     parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
     centred = parts - parts.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)  # (B, T, G, 1)
@@ -40,7 +40,7 @@ def _over(*dims: int) -> Norm:
 
 
 def _divided(divisor: Callable[[Tensor, Tensor, float], Tensor]) -> Norm:
-    """Divided by something else, made of biased variance, unbiased variance and eps."""
+    """Divided by something else, made from biased variance, unbiased variance and eps."""
 
     def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
         parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
@@ -59,34 +59,34 @@ def _plain(x: Tensor, groups: int, eps: float) -> Tensor:
 
 
 def _spread(evidence: Evidence) -> str:
-    """How wide your first position is before gain and shift, and how wide it should be."""
+    """The standard deviation of your first position before gain and shift, and the right one."""
     gain, shift = evidence.inputs["gain"], evidence.inputs["shift"]
     mine, right = (
         ((v[0, 0] - shift) / gain).std() for v in (evidence.yours("whole"), evidence.right("whole"))
     )
     return unwrapped(f"""With C = {evidence.number("C")} and eps =
-    {float(evidence.inputs["eps"]):g}, your first position has a spread of {mine:.3f} before gain
-    and shift; it should be {right:.3f}.""")
+    {float(evidence.inputs["eps"]):g}, your first position has a standard deviation of {mine:.3f}
+    before gain and shift instead of {right:.3f}.""")
 
 
 def _moves(evidence: Evidence) -> str:
-    return unwrapped(f"""Of B, T, C = {evidence.number("B")}, {evidence.number("T")},
-    {evidence.number("C")} the mean and variance must run along C alone.
+    return unwrapped(f"""With (B, T, C) = ({evidence.number("B")}, {evidence.number("T")},
+    {evidence.number("C")}), take mean and variance over the last dimension only.
     {farthest(evidence, "whole")}""")
 
 
 def _in_groups(evidence: Evidence) -> str:
     C, groups = evidence.number("C"), evidence.number("groups")
     size = C // groups
-    return unwrapped(f"""With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1},
+    return unwrapped(f"""With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1} and
     group 1 is channels {size} to {2 * size - 1}. {farthest(evidence, "groups")}""")
 
 
 def _flat_position(evidence: Evidence) -> str:
     mine, shift = evidence.yours("constant")[-1, -1], evidence.inputs["shift"]
-    return unwrapped(f"""Where all channels of a group are equal, the variance is 0 and eps keeps
-    the division finite: the result is the shift, {shift[0]:.3g} in channel 0. Yours is
-    {mine[0]:.3g}.""")
+    return unwrapped(f"""If all channels of a group are equal, their variance is 0, and eps keeps
+    you from dividing by 0. So the result should be the shift, {number(float(shift[0]))} in channel
+    0, but yours is {number(float(mine[0]))}.""")
 
 
 def _single_channels(evidence: Evidence) -> Finding | None:
@@ -96,9 +96,9 @@ def _single_channels(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "single-channel-groups",
-        "Your answer is wrong where each group is a single channel.",
-        unwrapped(f"""With C = {groups} and groups = {groups} a channel is its own mean and has the
-        variance 0, so the result is the shift. {farthest(evidence, "groups")}"""),
+        "Your answer is wrong when each group is a single channel.",
+        unwrapped(f"""With C = {groups} and groups = {groups}, each channel is its own mean and has
+        variance 0, so the result should be the shift. {farthest(evidence, "groups")}"""),
         NORM,
     )
 
@@ -108,7 +108,7 @@ def _is_without_eps(evidence: Evidence) -> bool:
 
 
 def _centred_and(more: float, x: Tensor, groups: int) -> Tensor:
-    """Divided by the root of the variance alone, with a number added to what is divided."""
+    """Divided by the root of the variance alone, with a number added to the numerator."""
     parts = x.unflatten(-1, (groups, -1))
     centred = parts - parts.mean(dim=-1, keepdim=True)
     deviation = centred.square().mean(dim=-1, keepdim=True).sqrt()
@@ -116,22 +116,22 @@ def _centred_and(more: float, x: Tensor, groups: int) -> Tensor:
 
 
 _unbiased_variance = mistake(
-    "Your variance divides by n − 1; a norm divides by n.",
+    "Your variance divides by n − 1, but a layer norm divides by n.",
     lambda e: unwrapped(f"""`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`.
     {_spread(e)}"""),
 )(_divided(lambda _, unbiased, eps: (unbiased + eps).sqrt()))
 
-_eps_outside = mistake("You added `eps` to the root; it stands under the root.", _spread)(
+_eps_outside = mistake("You added `eps` after the root, but it belongs under the root.", _spread)(
     _divided(lambda biased, _, eps: biased.sqrt() + eps)
 )
 
-_variance_squared = mistake("You divided by the variance; divide by its root.", _spread)(
+_variance_squared = mistake("You divided by the variance instead of its root.", _spread)(
     _divided(lambda biased, _, eps: biased + eps)
 )
 
 
 @mistake(
-    "You divided by the mean distance from the mean; divide by the root of the variance.", _spread
+    "You divided by the mean distance from the mean instead of the root of the variance.", _spread
 )
 def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
     parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
@@ -140,32 +140,32 @@ def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: flo
 
 
 _eps_as_a_floor = mistake(
-    "You took `eps` for the smallest variance; it is added to every variance.",
+    "You used `eps` as a lower limit, but it should be added to every variance.",
     _spread,
     cases=("whole", "constant"),
     also=(_divided(lambda biased, _, eps: biased.sqrt().clamp(min=eps)),),
 )(_divided(lambda biased, _, eps: biased.clamp(min=eps).sqrt()))
 
 _eps_ignored = mistake(
-    "The `eps` that your function was given plays no part in it.",
+    "Your function doesn't use the `eps` that it is given.",
     lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
     also=(_divided(lambda biased, _, eps: (biased + 1e-5).sqrt()),),  # noqa: ARG005
 )(_divided(lambda biased, _, eps: biased.sqrt()))  # noqa: ARG005
 
 _deviation_and_eps = mistake(
-    "Your deviation divides by n − 1, and `eps` stands beside the root: two things are off.",
-    lambda e: unwrapped(f"""A norm takes the variance that divides by n (`correction=0`), adds `eps`
-    to it, and takes the root of the sum. {_spread(e)}"""),
+    "Your variance divides by n − 1, and you added `eps` after the root.",
+    lambda e: unwrapped(f"""A layer norm takes the variance that divides by n (`correction=0`), adds
+    `eps` to it, and takes the root of the sum. {_spread(e)}"""),
 )(_divided(lambda _, unbiased, eps: unbiased.sqrt() + eps))
 
 _not_divided = mistake(
-    "The mean is taken off, and nothing is divided: the variance stays what it was.", _spread
+    "You subtracted the mean, but you didn't divide by the root of the variance.", _spread
 )(_divided(lambda biased, *_: torch.ones_like(biased)))
 
 
 @mistake(
-    "You did not take the mean off.",
-    lambda e: f"You divided by the root mean square of x itself. {_spread(e)}",
+    "You didn't subtract the mean.",
+    lambda e: f"You divided `x` itself by its root mean square. {_spread(e)}",
 )
 def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
     parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
@@ -176,7 +176,7 @@ def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) ->
 def _made_of(
     mean: Callable[[Tensor, Tensor], Tensor], square: Callable[[Tensor, Tensor], Tensor]
 ) -> Norm:
-    """Statistics of other numbers: what is taken off, and what one divides by the root of, each
+    """Statistics of other numbers: what is subtracted, and what the divisor is the root of, each
     from the groups (B, T, G, C / G) and the whole position (B, T, 1, C).
     """
 
@@ -197,15 +197,15 @@ def _biased(values: Tensor) -> Tensor:
 
 
 _squares_of_x = mistake(
-    "You squared x itself for the variance; square what is left when the mean is taken off.",
+    "For the variance you squared `x` itself instead of its distance from the mean.",
     lambda e: unwrapped(f"""The variance is the mean of the squared distances from the mean.
     {_spread(e)}"""),
 )(_made_of(lambda parts, _: _mean(parts), lambda parts, _: _mean(parts.square())))
 
 _squares_added_up = mistake(
-    "Your squares are added up and not divided by how many there are.",
-    lambda e: unwrapped(f"""That divides by the length of a group, √n times its deviation.
-    {_spread(e)}"""),
+    "You added up the squared distances from the mean, but you didn't take their mean.",
+    lambda e: unwrapped(f"""So you divide by √n times the standard deviation, with n the number of
+    channels in a group. {_spread(e)}"""),
     also=(
         lambda x, gain, shift, groups, eps: _divided(
             lambda biased, _, eps: (biased * (x.shape[-1] // groups)).sqrt() + eps
@@ -219,19 +219,19 @@ _squares_added_up = mistake(
 )
 
 _mean_of_the_position = mistake(
-    "You took the mean of a whole position off each group; a group has a mean of its own.",
+    "You subtracted the mean of the whole position, but each group has its own mean.",
     _in_groups,
     cases=("whole", "groups"),
 )(_made_of(lambda _, whole: _mean(whole), lambda parts, _: _biased(parts)))
 
 _variance_of_the_position = mistake(
-    "You divided each group by the deviation of a whole position; a group has its own.",
+    "You divided by the standard deviation of the whole position, but each group has its own.",
     _in_groups,
     cases=("whole", "groups"),
 )(_made_of(lambda parts, _: _mean(parts), lambda _, whole: _biased(whole)))
 
 _eps_elsewhere = mistake(
-    "`eps` does not stand under the root, beside the variance.",
+    "You added `eps` in the wrong place. It belongs under the root, next to the variance.",
     _spread,
     also=(
         _divided(lambda biased, _, eps: (biased.sqrt() + eps).sqrt()),
@@ -242,7 +242,7 @@ _eps_elsewhere = mistake(
 
 
 def _twice(first: Callable[[int], int], second: Callable[[int], int]) -> Norm:
-    """Normed two times, each in so many groups."""
+    """Normalized twice, each time in so many groups."""
 
     def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
         once = _plain(x, first(groups), eps)
@@ -252,76 +252,75 @@ def _twice(first: Callable[[int], int], second: Callable[[int], int]) -> Norm:
 
 
 _normed_twice = mistake(
-    "You normed two times; once is enough.",
-    lambda e: f"The second norm works on what the first one left. {_spread(e)}",
+    "You normalized twice, but once is enough.",
+    lambda e: f"The second time, you normalized the result of the first. {_spread(e)}",
     cases=("whole", "groups"),
     also=(_twice(lambda _: 1, lambda n: n), _twice(lambda n: n, lambda n: n)),
 )(_twice(lambda n: n, lambda _: 1))
 
 _over_the_sequence = mistake(
-    "Your norm runs over the sequence; a layer norm runs over the features of one position.",
+    "You normalized over the sequence instead of the channels of each position.",
     lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
     AXIS,
 )(_over(1))
 
 _over_the_batch = mistake(
-    "Your norm runs over batch and sequence: that is BatchNorm.",
-    lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+    "You normalized over the batch and the sequence, which is BatchNorm.",
+    lambda e: f"The samples of a batch now depend on each other. {_moves(e)}",
     AXIS,
 )(_over(0, 1))
 
 _over_samples_only = mistake(
-    "Your norm runs over the samples of the batch, dimension 0.",
-    lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+    "You normalized over the samples of the batch, dimension 0.",
+    lambda e: f"The samples of a batch now depend on each other. {_moves(e)}",
     AXIS,
 )(_over(0))
 
 _positions_together = mistake(
-    "You took means and variances over all positions of a sample together.",
+    "You took mean and variance over all positions of a sample together.",
     lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
     AXIS,
 )(_over(1, 2, 3))
 
 _gain_and_shift_forgotten = mistake(
-    "Gain and shift were left out.",
-    lambda e: f"The normed values are returned as they are. {farthest(e, 'whole')}",
+    "You left out the gain and the shift.",
+    lambda e: f"You return the normalized values without scaling them. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(x, groups, eps))  # noqa: ARG005
 
 _shift_scaled = mistake(
-    "The shift was added before the gain multiplied, so it was scaled too.",
+    "You added the shift before you multiplied by the gain, so the gain scaled the shift, too.",
     lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift))
 
 _gain_before_the_norm = mistake(
-    "Gain and shift were applied to `x` before the norm.",
-    lambda e: f"They act last, on what the norm has made. {farthest(e, 'whole')}",
+    "You applied the gain and the shift to `x` before normalizing.",
+    lambda e: f"They come last, after the division. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps))
 
 _gain_goes_first = mistake(
-    "The gain was multiplied to `x` before the norm; like the shift, it acts last.",
-    lambda e: f"The norm then divides by the spread of what it made. {farthest(e, 'whole')}",
+    "You multiplied `x` by the gain before normalizing, but the gain comes last, like the shift.",
+    lambda e: f"Normalizing afterwards undoes part of the gain. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x, groups, eps) + shift)
 
 _shift_goes_first = mistake(
-    "The shift was added to `x` before the norm; like the gain, it acts last.",
+    "You added the shift to `x` before normalizing, but the shift comes last, like the gain.",
     lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: gain * _plain(x + shift, groups, eps))
 
 _one_more_than_gain = mistake(
-    "You multiplied by 1 + gain; the gain itself is the factor.",
-    lambda e: unwrapped(f"""Each number of yours is the normed value more than asked for.
-    {farthest(e, "whole")}"""),
+    "You multiplied by 1 + gain instead of the gain itself.",
+    lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: group_norm(x, 1 + gain, shift, groups, eps))
 
 _groups_ignored = mistake(
-    "All channels of a position were normed together, whatever `groups` says.",
+    "You ignored `groups` and normalized all channels of a position together.",
     _in_groups,
     cases=("whole", "groups"),
 )(_over(2, 3))
 
 
 @mistake(
-    "Your groups take every n-th channel; a group is channels that stand side by side.",
+    "Your groups take every n-th channel, but a group should be channels next to each other.",
     _in_groups,
     cases=("whole", "groups"),
 )
@@ -333,12 +332,12 @@ def _groups_interleaved(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps
 
 
 def _of_the_first(values: Tensor, groups: int) -> Tensor:
-    """The entries of the first group, again for each of the others."""
+    """The entries of the first group, repeated for each of the others."""
     return values[: len(values) // groups].repeat(groups)
 
 
 @mistake(
-    "Every group gets the gain or the shift of the first one; each channel has its own.",
+    "You used the first group's gain or shift for every group, but each channel has its own.",
     _in_groups,
     cases=("whole", "groups"),
     also=(
@@ -362,7 +361,7 @@ def _of_that_width(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: flo
 
 
 @mistake(
-    "You took `groups` for the number of channels in a group; it is the number of groups.",
+    "You took `groups` for the number of channels in a group, but it's the number of groups.",
     _in_groups,
     cases=("whole", "groups"),
     also=(_of_that_width,),
@@ -387,20 +386,20 @@ def _but_the_last_group(left: Callable[[Tensor], Tensor]) -> Norm:
 
 
 _last_group_forgotten = mistake(
-    "The last group is not normed.",
+    "You didn't normalize the last group.",
     lambda e: unwrapped(f"""With C = {e.number("C")} and groups = {e.number("groups")} it is
-    channels {e.number("C") - e.number("C") // e.number("groups")} to {e.number("C") - 1}. Where
-    does the loop over the groups end? {farthest(e, "groups")}"""),
+    channels {e.number("C") - e.number("C") // e.number("groups")} to {e.number("C") - 1}. If you
+    loop over the groups, where does the loop end? {farthest(e, "groups")}"""),
     cases=("whole", "groups"),
     also=(_but_the_last_group(torch.zeros_like),),
 )(_but_the_last_group(lambda part: part))
 
 
 @mistake(
-    "The first group is not normed.",
+    "You didn't normalize the first group.",
     lambda e: unwrapped(f"""With C = {e.number("C")} and groups = {e.number("groups")} it is
-    channels 0 to {e.number("C") // e.number("groups") - 1}. Where does the loop over the groups
-    begin? {farthest(e, "groups")}"""),
+    channels 0 to {e.number("C") // e.number("groups") - 1}. If you loop over the groups, where does
+    the loop begin? {farthest(e, "groups")}"""),
     cases=("whole", "groups"),
 )
 def _first_group_forgotten(
@@ -412,8 +411,8 @@ def _first_group_forgotten(
 
 
 @mistake(
-    "You took one gain or one shift for all channels of a group; each channel has its own.",
-    lambda e: f"They have C = {e.number('C')} entries, one a channel. {farthest(e, 'whole')}",
+    "You used one gain or one shift for all channels of a group, but each channel has its own.",
+    lambda e: f"They have C = {e.number('C')} entries, one per channel. {farthest(e, 'whole')}",
     cases=("whole", "groups"),
 )
 def _one_gain_a_group(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
@@ -423,12 +422,12 @@ def _one_gain_a_group(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: 
 
 
 _across_the_groups = mistake(
-    "Your norm runs across the groups, not within each.", _in_groups, cases=("groups",)
+    "You normalized across the groups instead of within each group.", _in_groups, cases=("groups",)
 )(_over(2))
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One number, from the mean and the variance of its group to gain and shift."""
+    """One number, followed from the mean and variance of its group to gain and shift."""
     case = "groups" if evidence.same("whole") else "whole"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
@@ -442,12 +441,12 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     gain, shift = (number(float(evidence.inputs[name][c])) for name in ("gain", "shift"))
     return Finding(
         "another-norm",
-        "What you make of a group is not its norm.",
-        f"At position {t} of sample {b}, channel {c} is one of channels {first} to "
-        f"{first + size - 1}, which are normed together: their mean is {number(group.mean())}, "
-        f"their variance {number(group.var())}, so with eps = {eps:g} it becomes "
-        f"{number(float(normed))}; times its gain, {gain}, plus its shift, {shift}, that is "
-        f"{number(float(right[b, t, c]))}. Yours is {number(float(mine[b, t, c]))}.",
+        "Your output isn't the normalized `x` with gain and shift.",
+        f"At position {t} of sample {b}, channels {first} to {first + size - 1} are normalized "
+        f"together. Their mean is {number(group.mean())} and their variance {number(group.var())}, "
+        f"so with eps = {eps:g} channel {c} becomes {number(float(normed))}. Times its gain, "
+        f"{gain}, plus its shift, {shift}, this makes {number(float(right[b, t, c]))}, but yours "
+        f"is {number(float(mine[b, t, c]))}.",
         NORM,
     )
 
@@ -457,8 +456,8 @@ TASK = Task(
     group_norm,
     NORM,
     (
-        Part("With one group it is LayerNorm, `eps` under the root.", 2, matches("whole")),
-        Part("Several groups are normed each by itself.", 1, matches("groups")),
+        Part("With one group it is LayerNorm, with `eps` under the root.", 2, matches("whole")),
+        Part("Several groups are normalized separately.", 1, matches("groups")),
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
     properties=(_single_channels,),

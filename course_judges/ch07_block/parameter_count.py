@@ -1,4 +1,4 @@
-"""Judges 07/parameter-count: how many numbers a stack of blocks learns, by formula."""
+"""Judges 07/parameter-count: how many parameters a stack of blocks has, by formula."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _parts(s: Shape) -> dict[str, int]:
 
 
 def _but(**formulas: Callable[[Shape], int]) -> Callable[..., dict[str, int]]:
-    """The right counts but for some parts, and the total that follows."""
+    """The right counts except for some parts, and the total that follows."""
 
     def answer(
         vocab_size: int,
@@ -86,7 +86,7 @@ def _exact(*cases: str) -> Callable[[Evidence], bool]:
 
 
 def _told(evidence: Evidence, part: str) -> str:
-    """The first configuration in which a part is wrong: its sizes, yours, expected."""
+    """The first configuration in which a part is wrong: its settings, your count, the right one."""
     for name in CONFIGURATIONS:
         mine = evidence.yours(f"{name}.{part}").item()
         right = int(evidence.right(f"{name}.{part}"))
@@ -94,12 +94,12 @@ def _told(evidence: Evidence, part: str) -> str:
             sizes = {k: int(n) for k, n in zip(SIZES, evidence.inputs[name], strict=True)}
             told = ", ".join(f"{k} = {n}" for k, n in sizes.items())
             told += "".join(f", {k} = {v}" for k, v in flags(name, evidence.inputs).items())
-            return f"With {told}: `{part}` is {right:,}; you say {mine:,}."
+            return f"With {told}, `{part}` is {right:,}, but you return {mine:,}."
     return ""
 
 
 def _total_beside(evidence: Evidence) -> str:
-    """That totals are right, which are told beside parts that are not; empty if they are not."""
+    """Says that the totals are right although parts aren't; empty if they are wrong, too."""
     return "Your total is right. " if evidence.same(*_of("total")) else ""
 
 
@@ -119,7 +119,7 @@ def _counted_wrong(
 
 
 def _no_whole_numbers(evidence: Evidence) -> Finding | None:
-    """Counts that are right, and no integers."""
+    """Counts that are right but aren't integers."""
     for name in CONFIGURATIONS:
         for part in COUNTED:
             count = f"{name}.{part}"
@@ -127,15 +127,15 @@ def _no_whole_numbers(evidence: Evidence) -> Finding | None:
             if mine == right and not integers(evidence, count):
                 return Finding(
                     "kind-of-number",
-                    f"Your count of `{part}` is no integer.",
-                    f"It is {float(mine):,.1f}, and parameters are counted one by one: `/` gives a "
-                    "decimal number even where it comes out even, `//` gives an integer.",
+                    f"Your count of `{part}` isn't an integer.",
+                    f"It is {float(mine):,.1f}. `/` returns a float even if there is no remainder, "
+                    "but `//` returns an integer.",
                     COUNT,
                 )
     return None
 
 
-# What a count may be too large or too small by: one of these, once to four times.
+# A count may be too large or too small by one of these, taken once to four times.
 _TERMS: dict[str, Callable[[Shape], int]] = {
     "n_layer · n_embd": lambda s: s.N * s.C,
     "n_embd": lambda s: s.C,
@@ -169,14 +169,14 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
 
 _WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
     ("", lambda _: True),
-    (" where `bias` is True", lambda s: s.bias),
-    (" where `bias` is False", lambda s: not s.bias),
-    (" where `tied` is True", lambda s: s.tied),
-    (" where `tied` is False", lambda s: not s.tied),
+    (" when `bias` is True", lambda s: s.bias),
+    (" when `bias` is False", lambda s: not s.bias),
+    (" when `tied` is True", lambda s: s.tied),
+    (" when `tied` is False", lambda s: not s.tied),
 )
 
 
-# What a count may be a multiple of the right one by.
+# A count may be the right one times one of these factors.
 _FACTORS: dict[str, Callable[[Shape], float]] = {
     "n_layer": lambda s: s.N,
     "1 / n_layer": lambda s: 1 / s.N,
@@ -195,8 +195,8 @@ _FACTORS: dict[str, Callable[[Shape], float]] = {
 
 
 def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]) -> str:
-    """By what a count is off in every configuration in which it is, and in which those are; empty
-    where no term, nor two of them, and no factor says it.
+    """By how much a count is off, and in which configurations; empty if neither a term, nor two of
+    them, nor a factor explains it.
     """
     shapes = []
     for name in CONFIGURATIONS:
@@ -223,10 +223,10 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
     )
     signs = {gap > 0 for gap in off}
     more = "large" if signs == {True} else "small"
-    if len(wrong) < 2:  # of one number many terms may be equal by chance
+    if len(wrong) < 2:  # many terms may equal a single number by chance
         return f"too {more}{where}" if where else ""
     if len(signs) == 1 and said:
-        besides = f" (here that is {said[1]}, too)" if len(said) > 1 else ""
+        besides = f", which here also equals {said[1]}" if len(said) > 1 else ""
         return f"too {more} by {said[0]}{where}{besides}"
     if len(wrong) > 2:
         factor = next(
@@ -252,8 +252,8 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
 
 
 def _two_terms(amounts: list[tuple[str, list[int]]], off: list[float]) -> str:
-    """The simplest sum or difference of two terms that a count is off by in at least three
-    configurations; empty if there is none, or more than one as simple.
+    """The simplest sum or difference of two terms that explains the error in at least three
+    configurations; empty if there is none, or more than one that is equally simple.
     """
     found: dict[str, int] = {}
     known: dict[tuple[float, ...], list[str]] = {}
@@ -276,12 +276,12 @@ def _two_terms(amounts: list[tuple[str, list[int]]], off: list[float]) -> str:
 
 
 def _multiples(*terms: str) -> int:
-    """How many times terms are taken, in all."""
+    """How many times the terms are taken in total."""
     return sum(int(term[0]) if term[0].isdigit() else 1 for term in terms)
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
-    off: list[dict[str, float]] = []  # what total and parts are, where they do not go together
+    off: list[dict[str, float]] = []  # total and parts, where the total isn't the sum
     for name in CONFIGURATIONS:
         held = {part: evidence.yours(f"{name}.{part}").item() for part in COUNTED}
         if 2 * held["total"] != sum(held.values()):
@@ -304,7 +304,7 @@ def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
     return Finding(
         "total-is-not-the-sum",
         what,
-        f"Your parts add up to {parts:,}; as total you say {off[0]['total']:,}.",
+        f"Your parts add up to {parts:,}, but your total is {off[0]['total']:,}.",
         COUNT,
     )
 
@@ -323,7 +323,7 @@ def _one_part_is_off(evidence: Evidence) -> Finding | None:
         if not _exact(*_of(part))(evidence):
             return Finding(
                 f"miscounted-{part.replace('_', '-')}",
-                f"The count of `{part}` is {_of_a_part(evidence, part) or 'off'}.",
+                f"Your count of `{part}` is {_of_a_part(evidence, part) or 'wrong'}.",
                 _told(evidence, part),
                 COUNT,
             )
@@ -333,8 +333,8 @@ def _one_part_is_off(evidence: Evidence) -> Finding | None:
 _heads_multiply = _counted_wrong(
     "attention",
     lambda s: s.N * ((3 * s.H + 1) * s.C**2 + s.bias * s.C),
-    "You gave every head C channels; a head has C / H.",
-    "H heads of C · C / H weights are C² together: the number of heads cancels.",
+    "You gave every head C channels, but a head has C / H.",
+    "H heads with C · C / H weights each have C² together, so the number of heads cancels.",
     also=(
         lambda s: s.N * (4 * s.H * s.C**2 + s.bias * s.C),
         lambda s: s.N * s.H * (4 * s.C**2 + s.bias * s.C),
@@ -345,171 +345,171 @@ _heads_multiply = _counted_wrong(
 _no_output_projection = _counted_wrong(
     "attention",
     lambda s: s.N * 3 * s.C**2,
-    "The projection after the heads is missing.",
-    "It has C² weights, and a bias of C.",
+    "You left out the projection after the heads.",
+    "It has C² weights, and a bias with C entries if `bias` is True.",
 )
 
 _projection_without_bias = _counted_wrong(
-    "attention", lambda s: s.N * 4 * s.C**2, "The projection's bias is missing."
+    "attention", lambda s: s.N * 4 * s.C**2, "You left out the bias of the projection."
 )
 
 _bias_on_every_layer = _counted_wrong(
     "attention",
     lambda s: s.N * (4 * s.C**2 + 4 * s.bias * s.C),
-    "You gave queries, keys and values a bias; only the projection has one.",
+    "You gave queries, keys and values a bias, but only the projection has one.",
 )
 
 _one_head_only = _counted_wrong(
     "attention",
     lambda s: s.N * (3 * s.C * (s.C // s.H) + s.C**2 + s.bias * s.C),
-    "You counted the queries, keys and values of one head; there are `n_head` of them.",
+    "You counted the queries, keys and values of one head only, but there are `n_head` heads.",
 )
 
 _mask_counted = _counted_wrong(
     "attention",
     lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
-    "You counted the causal masks, which are fixed and not learned.",
-    "Nothing in attention depends on the length of the context.",
+    "You counted the causal masks, but they are fixed and not learned.",
+    "No parameter of attention depends on the length of the context.",
 )
 
 _projection_bias_of_one_block = _counted_wrong(
     "attention",
     lambda s: s.N * 4 * s.C**2 + s.bias * s.C,
-    "You counted the projection's bias of one block; each of the `n_layer` has its own.",
+    "You counted the projection's bias of one block only, but each of the `n_layer` has its own.",
 )
 
 _projection_bias_of_every_head = _counted_wrong(
     "attention",
     lambda s: s.N * (4 * s.C**2 + s.bias * s.H * s.C),
-    "You counted the projection's bias once for each head; it has one of C entries for all.",
+    "You counted the projection's bias once per head, but all heads share one with C entries.",
 )
 
 _one_block_only = _counted_wrong(
     "attention",
     lambda s: 4 * s.C**2 + s.bias * s.C,
-    "You counted the attention of one block; there are `n_layer` of them.",
+    "You counted the attention of one block only, but there are `n_layer` blocks.",
 )
 
 _one_network_only = _counted_wrong(
     "feed_forward",
     lambda s: 2 * s.C * s.F + s.bias * (s.F + s.C),
-    "You counted the feed-forward network of one block; there are `n_layer` of them.",
+    "You counted the feed-forward network of one block only, but there are `n_layer` blocks.",
 )
 
 _norms_of_one_block = _counted_wrong(
     "norms",
     lambda s: 3 * (1 + s.bias) * s.C,
-    "You counted the norms of one block and the last one; there are `n_layer` blocks.",
+    "You counted the norms of one block and the final one, but there are `n_layer` blocks.",
 )
 
 _both_biases_hidden = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.F),
-    "Both biases were given `hidden` entries; a bias is as long as what its layer puts out.",
+    "You gave both biases `hidden` entries, but a bias is as long as its layer's output.",
 )
 
 _width_as_a_multiple = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * (s.F // s.C) * s.C**2 + s.bias * (s.F // s.C + 1) * s.C),
-    "You took `hidden` for a whole multiple of C; it is any number.",
+    "You assumed that `hidden` is a multiple of C, but it can be any number.",
 )
 
 _hidden_ignored = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (8 * s.C**2 + 5 * s.bias * s.C),
-    "You took 4C for the hidden width, whatever `hidden` says.",
+    "You assumed a hidden dimension of 4 C instead of using `hidden`.",
 )
 
 _one_layer_of_two = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (s.C * s.F + s.bias * s.F),
-    "The layer back from `hidden` to C is missing.",
+    "You left out the layer from `hidden` back to C.",
 )
 
 _biases_of_one_block = _counted_wrong(
     "feed_forward",
     lambda s: s.N * 2 * s.C * s.F + s.bias * (s.F + s.C),
-    "You counted the biases of one block; each of the `n_layer` has its own.",
+    "You counted the biases of one block only, but each of the `n_layer` has its own.",
 )
 
 _biases_forgotten = _counted_wrong(
     "feed_forward",
     lambda s: s.N * 2 * s.C * s.F,
-    "The biases of the feed-forward network are missing.",
-    "One has `hidden` entries, the other C.",
+    "You left out the biases of the feed-forward network.",
+    "One has `hidden` entries and the other has C.",
 )
 
 _same_bias_twice = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
-    "Both biases were given C entries; a bias is as long as what its layer puts out.",
+    "You gave both biases C entries, but a bias is as long as its layer's output.",
 )
 
 _bias_always = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
-    "You counted biases of the feed-forward network where `bias` is False.",
+    "You counted the biases of the feed-forward network even when `bias` is False.",
 )
 
 _one_norm_for_two = _counted_wrong(
     "norms",
     lambda s: (s.N + 1) * (1 + s.bias) * s.C,
-    "You counted one norm a block; each of the two branches has its own.",
+    "You counted one norm per block, but each of the two branches has its own.",
     section=TWO,
 )
 
 _no_final_norm = _counted_wrong(
-    "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "The norm after the last block is missing."
+    "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "You left out the norm after the last block."
 )
 
 _final_norm_without_shift = _counted_wrong(
     "norms",
     lambda s: 2 * s.N * (1 + s.bias) * s.C + s.C,
-    "The shift of the norm after the last block is missing; it has one like the others.",
+    "You left out the shift of the norm after the last block, which has one like the others.",
 )
 
 _gains_only = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * s.C,
-    "A norm has a shift beside its gain, unless `bias` is False.",
+    "You counted only the gains of the norms, but they also have shifts if `bias` is True.",
 )
 
 _no_gains_without_bias = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
-    "You counted no norms where `bias` is False; a norm has its gain in any case.",
+    "You didn't count the norms when `bias` is False, but a norm always has a gain.",
 )
 
 _final_shift_alone = _counted_wrong(
     "norms",
     lambda s: 2 * s.N * s.C + (1 + s.bias) * s.C,
-    "You counted a shift for the norm after the last block alone; the others have one, too.",
+    "You counted a shift only for the norm after the last block, but the others have one, too.",
 )
 
 _shift_always = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C,
-    "You counted the norms' shifts where `bias` is False.",
+    "You counted the norms' shifts even when `bias` is False.",
 )
 
 _norm_per_position = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * (1 + s.bias) * s.T * s.C,
-    "You gave the norms a gain for every position; all positions share one.",
+    "You gave each norm a separate gain for every position, but all positions share one.",
 )
 
 _positions_forgotten = _counted_wrong(
     "embeddings",
     lambda s: s.V * s.C,
-    "The table of positions is missing.",
-    "It has `block_size` rows of C.",
+    "You left out the table of positions.",
+    "It has `block_size` rows with C entries each.",
 )
 
 
 _shared_table_in_the_output = mistake(
-    "With tied weights you count the table that both share in `output`, not in `embeddings`.",
-    lambda e: unwrapped(f"""The output layer has no table of its own then: the table of tokens
-    belongs to `embeddings`, and `output` is 0. {_total_beside(e)}{_told(e, "embeddings")}"""),
+    "With tied weights you count the shared table in `output` instead of `embeddings`.",
+    lambda e: unwrapped(f"""The output layer then has no table of its own. The table of tokens
+    counts as `embeddings`, and `output` is 0. {_total_beside(e)}{_told(e, "embeddings")}"""),
     cases=_of("embeddings", "output"),
 )(
     _but(
@@ -519,21 +519,21 @@ _shared_table_in_the_output = mistake(
 )
 
 _tied_counted_twice = mistake(
-    "With tied weights the output layer is the table of tokens, which is counted already.",
-    lambda e: f"It is in your `embeddings`. {_told(e, 'output')}",
+    "With tied weights you count the table of tokens in `output` as well as in `embeddings`.",
+    lambda e: f"The output layer has no table of its own then. {_told(e, 'output')}",
     cases=_of("embeddings", "output"),
 )(_but(output=lambda s: s.V * s.C))
 
 _tied_the_other_way = _counted_wrong(
     "output",
     lambda s: s.V * s.C if s.tied else 0,
-    "You count the output layer where it is tied, and not where it is a layer of its own.",
+    "You count the output layer when it is tied, but not when it is a separate layer.",
 )
 
 _output_with_bias = _counted_wrong(
     "output",
     lambda s: 0 if s.tied else s.V * s.C + s.bias * s.V,
-    "You gave the output layer a bias; it has none here.",
+    "You gave the output layer a bias, but it has none here.",
 )
 
 
@@ -542,11 +542,11 @@ TASK = Task(
     count_parameters,
     COUNT,
     (
-        Part("Attention comes out, whatever the number of heads.", 1, _exact(*_of("attention"))),
-        Part("So does the feed-forward network of any width.", 1, _exact(*_of("feed_forward"))),
-        Part("So do the norms, with and without a shift.", 1, _exact(*_of("norms"))),
+        Part("Attention is right for any number of heads.", 1, _exact(*_of("attention"))),
+        Part("So is a feed-forward network of any width.", 1, _exact(*_of("feed_forward"))),
+        Part("So are the norms, with and without a shift.", 1, _exact(*_of("norms"))),
         Part(
-            "So do embeddings, output and total, tied or not.",
+            "So are embeddings, output and total, tied or not.",
             1,
             _exact(*_of("embeddings", "output", "total")),
         ),

@@ -15,7 +15,7 @@ from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
-from course_judges.wording import index, number, results_by_name, unwrapped
+from course_judges.wording import index, listed, number, results_by_name, unwrapped
 from course_tasks.ch07_block.pre_norm_block import PROBE, Gathering, Listening
 from course_tasks.ch07_block.shared import Branch
 from course_tasks.verdict import Finding
@@ -23,7 +23,7 @@ from course_tasks.verdict import Finding
 NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
 
 
-# Which norms the branches read through, where not all three are used.
+# Which norms are applied before the branches, if not all three are used.
 _SHARED_ORDERS = tuple(
     (a, b, c) for a, b, c in itertools.product(range(3), repeat=3) if len({a, b, c}) < 3
 )
@@ -47,10 +47,10 @@ def _leaves_a_norm_out(evidence: Evidence) -> bool:
 def _norms_used(evidence: Evidence) -> str:
     distinct = int(evidence.yours("norms.distinct"))
     if distinct < 3:
-        return f"For its three branches your block has {distinct} norm{'s' * (distinct != 1)}. "
+        return f"Your block has {distinct} norm{'s' * (distinct != 1)} for its three branches. "
     felt = evidence.yours("norms.felt")
     idle = results_by_name(n for n, f in zip(NAMES, felt, strict=True) if not f)
-    return f"Setting the gain of {idle} to 0 changes nothing in your output. "
+    return f"Setting the gain of {idle} to 0 doesn't change your output. "
 
 
 def _lower(evidence: Evidence, value: str) -> str:
@@ -68,8 +68,8 @@ def _mean_and_spread(evidence: Evidence) -> str:
         [number(round(float(value), 2)) for value in both]
         for both in ((mine.mean(), right.mean()), (mine.std(), right.std()))
     )
-    return unwrapped(f"""Position 0 of your output has mean {means[0]} and spread {spreads[0]};
-    expected {means[1]} and {spreads[1]}.""")
+    return unwrapped(f"""Position 0 of your output has mean {means[0]} and standard deviation
+    {spreads[0]} instead of {means[1]} and {spreads[1]}.""")
 
 
 def _stream_is_gone(evidence: Evidence) -> str:
@@ -78,27 +78,27 @@ def _stream_is_gone(evidence: Evidence) -> str:
         float(np.corrcoef(x, v.ravel())[0, 1])
         for v in (evidence.yours("plain"), evidence.right("plain"))
     )
-    return unwrapped(f"""The correlation of your output with x is {number(mine, 2)}; with the
-    stream carried through it is {number(right, 2)}. {_off(evidence)}""")
+    return unwrapped(f"""Your output's correlation with `x` is {number(mine, 2)}, but with all skip
+    connections it would be {number(right, 2)}. {_off(evidence)}""")
 
 
 def _some_positions(evidence: Evidence) -> Finding | None:
-    """Right at some positions and wrong at others: something is off between positions."""
+    """Right at some positions and wrong at others."""
     mine, right = evidence.yours("plain"), evidence.right("plain")
     wrong = np.abs(mine - right).max(axis=(0, 2)) > 1e-3
     if wrong.all() or not wrong.any():
         return None
-    places = ", ".join(str(int(t)) for t in np.flatnonzero(wrong))
+    places = np.flatnonzero(wrong)
     return Finding(
         "some-positions-differ",
-        "Your block is right at some positions and wrong at others.",
-        f"Wrong at positions {places}. {_off(evidence)}",
+        "Your block is right at some positions, but wrong at others.",
+        f"It is wrong at position{'s' * (len(places) > 1)} {listed(places)}. {_off(evidence)}",
         BLOCK,
     )
 
 
 def _nearly(evidence: Evidence) -> Finding | None:
-    """So near to right that the norms must be there, and not what they divide by."""
+    """So nearly right that all norms must be there, but one divides by something else."""
     mine, right = evidence.yours("plain"), evidence.right("plain")
     if evidence.same("plain") or mine.shape != right.shape:
         return None
@@ -107,8 +107,8 @@ def _nearly(evidence: Evidence) -> Finding | None:
     return Finding(
         "nearly-right",
         "Your numbers are nearly right.",
-        f"{_off(evidence)} Does a norm divide by something a little larger or smaller: another "
-        "`eps` than that of `nn.LayerNorm`, or the unbiased variance?",
+        f"{_off(evidence)} Does one of your norms divide by something slightly different, with "
+        "another `eps` than `nn.LayerNorm` or with the unbiased variance?",
         BLOCK,
     )
 
@@ -120,33 +120,33 @@ def _other_memory(evidence: Evidence) -> Finding | None:
     one, other = evidence.number("S"), evidence.inputs["other_memory"].shape[1]
     return Finding(
         "memory-of-another-length",
-        "Your block is right with one memory, and wrong with one of another length.",
-        unwrapped(f"""With S = {one} it is right, with S = {other} it is not.
+        "Your block is right with one memory, but wrong with a memory of another length.",
+        unwrapped(f"""It is right with S = {one} and wrong with S = {other}.
         {farthest(evidence, "other.whole")}"""),
         BLOCK,
     )
 
 
-# By so small a share of the spread of the right numbers an answer is off that is nearly right.
+# A nearly right answer is off by at most this share of the right numbers' standard deviation.
 _NEAR = 0.05
 
 _ONLY_PLAIN = ("plain",)
 
-# Which norm each of the three branches reads through, where not each reads through its own.
+# Which norm is applied before each of the three branches, if not each branch has its own.
 _OTHER_ORDERS = ((1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
 
 
 _one_norm_for_two = mistake(
-    "One norm serves more than one branch; each branch needs its own.",
-    lambda e: f"{_norms_used(e)}With norms that have learned, {_lower(e, 'weighted')}",
+    "You use one norm for more than one branch, but each branch needs its own.",
+    lambda e: f"{_norms_used(e)}With trained norms, your output is {_lower(e, 'weighted')}",
     TWO,
     recognized=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
 
 _norm_left_out = mistake(
-    "A norm of your block has no effect: no branch reads through it.",
-    lambda e: unwrapped(f"""{_norms_used(e)}Does a branch read through `F.layer_norm`, or through a
-    norm that is made anew in each call? Neither can learn. With norms that have learned,
+    "One of your block's norms has no effect.",
+    lambda e: unwrapped(f"""{_norms_used(e)}Do you use `F.layer_norm` for a branch, or a new norm in
+    each call? Neither of them can learn. With trained norms, your output is
     {_lower(e, "weighted")}"""),
     TWO,
     recognized=_leaves_a_norm_out,
@@ -157,76 +157,76 @@ _norm_left_out = mistake(
 )
 
 _norms_exchanged = mistake(
-    "Your norms changed places: a branch reads through the norm of another one.",
-    lambda e: unwrapped(f"""As long as they are fresh all three do the same. With norms that have
-    learned, {_lower(e, "weighted")}"""),
+    "You mixed up your norms: a branch uses the norm that belongs to another branch.",
+    lambda e: unwrapped(f"""Before training you wouldn't notice, because all three norms do the
+    same. With trained norms, your output is {_lower(e, "weighted")}"""),
     TWO,
     cases=("weighted",),
     also=tuple(map(decoder_blocks.norms_in_order, _OTHER_ORDERS[1:])),
 )(decoder_blocks.norms_in_order(_OTHER_ORDERS[0]))
 
 _post_for_pre = mistake(
-    "You normed after the sum, which is post-norm; asked for is the norm before the branch.",
-    lambda e: f"The norm stands on the stream itself. {_mean_and_spread(e)}",
+    "You normalized after the addition (post-norm) instead of before the branch (pre-norm).",
+    lambda e: f"Your norms change the stream itself. {_mean_and_spread(e)}",
     PLACE,
 )(decoder_blocks.adding(lambda x, norm, branch: norm(x + branch(x))))
 
 _branch_normed_after = mistake(
-    "You normed what the branch wrote; norm what it reads.",
-    lambda e: unwrapped(f"""Every branch then writes as loudly as every other, and reads the stream
-    as loud as it is. {_mean_and_spread(e)}"""),
+    "You normalized the output of each branch instead of its input.",
+    lambda e: unwrapped(f"""So the branches read the raw stream, however large it has become.
+    {_mean_and_spread(e)}"""),
     PLACE,
 )(decoder_blocks.adding(lambda x, norm, branch: x + norm(branch(x))))
 
 _stream_normed = mistake(
-    "The normed `x` replaced the stream: `x = norm(x)`, and then `x + branch(x)`.",
-    lambda e: f"Only the branch should read the normed copy. {_mean_and_spread(e)}",
+    "You replaced the stream by the normalized `x`, as in `x = norm(x)` before `x + branch(x)`.",
+    lambda e: f"Only the branch should read the normalized copy. {_mean_and_spread(e)}",
     PLACE,
 )(decoder_blocks.adding(decoder_blocks.norm_replaces))
 
 _one_stream_normed = mistake(
-    "In one of the three branches the normed `x` replaced the stream.",
-    lambda e: unwrapped(f"""Look for the line `x = norm(x)`: what is added to must be the stream as
-    it was. {_mean_and_spread(e)}"""),
+    "At one of the three branches, you replaced the stream by the normalized `x`.",
+    lambda e: unwrapped(f"""Look for a line like `x = norm(x)`. The branch should be added to the
+    stream that wasn't normalized. {_mean_and_spread(e)}"""),
     PLACE,
     also=tuple(decoder_blocks.one_norm_replaces(name) for name in ("attention", "cross_attention")),
 )(decoder_blocks.one_norm_replaces("feed_forward"))
 
 _no_residual = mistake(
-    "Each branch replaces the stream; it should add to it.", _stream_is_gone, STREAM
+    "Your branches replace the stream instead of adding to it.", _stream_is_gone, STREAM
 )(decoder_blocks.adding(lambda x, norm, branch: branch(norm(x))))
 
 _one_skip_missing = mistake(
-    "One of the three branches replaces the stream; each should add to it.",
+    "One of the three branches replaces the stream instead of adding to it.",
     lambda e: f"Look for the line without `x +`. {_stream_is_gone(e)}",
     STREAM,
     also=tuple(decoder_blocks.without_a_skip(name) for name in ("attention", "feed_forward")),
 )(decoder_blocks.without_a_skip("cross_attention"))
 
 _residual_twice = mistake(
-    "The stream was added twice in each branch.",
+    "You added the stream twice at each branch.",
     lambda e: f"Your output is {ratio(e, 'plain'):.1f} times as large as it should be. {_off(e)}",
     STREAM,
 )(decoder_blocks.adding(lambda x, norm, branch: x + x + branch(norm(x))))
 
-_no_norms = mistake("No branch norms what it reads.", _off, PLACE)(
+_no_norms = mistake("You didn't normalize the input of any branch.", _off, PLACE)(
     decoder_blocks.adding(lambda x, norm, branch: x + branch(x))  # noqa: ARG005
 )
 
-_thinking_unnormed = mistake(
-    "The feed-forward network reads the stream as it is; norm it first.", _off
-)(decoder_blocks.unnormed("feed_forward"))
+_thinking_unnormed = mistake("You didn't normalize the input of the feed-forward network.", _off)(
+    decoder_blocks.unnormed("feed_forward")
+)
 
-_listening_unnormed = mistake("Cross-attention reads the stream as it is; norm it first.", _off)(
+_listening_unnormed = mistake("You didn't normalize `x` before cross-attention.", _off)(
     decoder_blocks.unnormed("cross_attention")
 )
 
-_gathering_unnormed = mistake("Self-attention reads the stream as it is; norm it first.", _off)(
+_gathering_unnormed = mistake("You didn't normalize the input of self-attention.", _off)(
     decoder_blocks.unnormed("attention")
 )
 
 _one_norm_only = mistake(
-    "Two of the three branches read the stream as it is; each is to read it normed.",
+    "You normalized the input of only one of the three branches.",
     _off,
     also=(
         decoder_blocks.unnormed("attention", "feed_forward"),
@@ -235,22 +235,21 @@ _one_norm_only = mistake(
 )(decoder_blocks.unnormed("attention", "cross_attention"))
 
 _normed_at_the_end = mistake(
-    "Your block norms what it returns; the stream leaves a pre-norm block as it is.",
-    lambda e: (
-        f"A stack of blocks has one norm at its end, and no block does. {_mean_and_spread(e)}"
-    ),
+    "You normalized the block's output, but a pre-norm block returns the stream itself.",
+    lambda e: unwrapped(f"""A stack of blocks has one norm at its end, but no block normalizes its
+    own output. {_mean_and_spread(e)}"""),
     PLACE,
 )(decoder_blocks.going(decoder_blocks.normed_at_the_end))
 
 _branch_twice = mistake(
-    "One of the three branches has two turns.",
-    lambda e: f"Each adds to the stream once. {_off(e)}",
+    "You ran one of the three branches twice.",
+    lambda e: f"Each should add to the stream once. {_off(e)}",
     also=tuple(decoder_blocks.twice(name) for name in ("cross_attention", "feed_forward")),
 )(decoder_blocks.twice("attention"))
 
 _back_to_the_start = mistake(
-    "A branch was added to the `x` that entered, so what the branches before it wrote is lost.",
-    lambda e: f"Each is added to the stream as it then is. {_off(e)}",
+    "You added a branch to the original `x`, so the outputs of earlier branches are lost.",
+    lambda e: f"Each should be added to the current stream. {_off(e)}",
     STREAM,
     also=(
         decoder_blocks.back_to_the_start("cross_attention"),
@@ -259,82 +258,84 @@ _back_to_the_start = mistake(
 )(decoder_blocks.back_to_the_start("feed_forward"))
 
 _memory_added = mistake(
-    "You put the mean of the memory on the stream besides; only a branch reads it.", _off, STREAM
+    "You also added the mean of the memory to the stream, but only cross-attention should read it.",
+    _off,
+    STREAM,
 )(decoder_blocks.going(decoder_blocks.memory_added))
 
 _memory_normed_instead = mistake(
-    "You normed the memory and not the stream: cross-attention reads the stream as it is.",
-    lambda e: f"`cross_norm` is for what this block's own stream holds. {_off(e)}",
+    "Before cross-attention you normalized the memory instead of the stream.",
+    lambda e: f"`cross_norm` is meant for this block's own stream. {_off(e)}",
 )(decoder_blocks.middle(lambda m, x, memory: (x, m.cross_norm(memory))))
 
 _memory_normed = mistake(
-    "You normed the memory as well; it comes normed from where it was made.",
-    lambda e: f"{_off(e)} Norm what is read from the stream of this block, no more.",
+    "You normalized the memory as well, but it is already normalized where it is made.",
+    lambda e: f"Only normalize what is read from the stream of this block. {_off(e)}",
 )(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(memory))))
 
 _self_cross = mistake(
-    "Cross-attention was given `x` twice, so it listened to itself.",
-    lambda e: unwrapped(f"""The memory, S = {e.number("S")} positions of it, has no effect on your
-    output. {_off(e)}"""),
+    "You gave cross-attention `x` instead of the memory.",
+    lambda e: unwrapped(f"""The memory, with its S = {e.number("S")} positions, has no effect on
+    your output. {_off(e)}"""),
     also=(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), x)),),  # noqa: ARG005
 )(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(x))))  # noqa: ARG005
 
 _memory_unheard = mistake(
-    "Cross-attention is missing: this is the block of the chapter, with two branches.",
+    "You left out cross-attention and wrote the chapter's block with two branches.",
     lambda e: f"The memory has no effect on your output. {_off(e)}",
 )(decoder_blocks.going(decoder_blocks.memory_unheard))
 
 _thinks_before_listening = mistake(
-    "The feed-forward network came before cross-attention; it comes last.", _off
+    "You put the feed-forward network before cross-attention, but it should come last.", _off
 )(decoder_blocks.going(decoder_blocks.thinks_first))
 
 _listens_before_gathering = mistake(
-    "Cross-attention came before self-attention; it comes second.", _off
+    "You put cross-attention before self-attention, but it should come second.", _off
 )(decoder_blocks.going(decoder_blocks.listens_first))
 
 _another_order = mistake(
-    "The branches come in another order: first attention, then cross-attention, then feed-forward.",
+    "Your branches are in the wrong order: attention, cross-attention, feed-forward is right.",
     _off,
     also=(decoder_blocks.in_order("fca"), decoder_blocks.in_order("cfa")),
 )(decoder_blocks.in_order("fac"))
 
 _thinks_too_early = mistake(
-    "The feed-forward network reads the stream without what cross-attention adds to it.",
-    lambda e: f"Each branch reads the stream as it then is. {_off(e)}",
+    "Your feed-forward network reads the stream before cross-attention has added to it.",
+    lambda e: f"Each branch should read the current stream. {_off(e)}",
     STREAM,
 )(decoder_blocks.going(decoder_blocks.thinks_too_early))
 
 _side_by_side = mistake(
-    "All three branches read the `x` that entered; each should read the stream as it then is.",
-    lambda e: f"No branch hears of the ones before it. {_off(e)}",
+    "All three branches read the original `x`, but each should read the current stream.",
+    lambda e: f"A branch should also see what the branches before it added. {_off(e)}",
     STREAM,
 )(decoder_blocks.going(decoder_blocks.side_by_side))
 
 _attentions_side_by_side = mistake(
-    "Attention and cross-attention read the same `x`; the second should read the stream with what "
-    "the first added.",
-    lambda e: f"What a position gathers decides what it asks the memory for. {_off(e)}",
+    "Your cross-attention reads the same `x` as self-attention, before the latter has added to it.",
+    lambda e: (
+        f"What a position gathers should influence what it looks for in the memory. {_off(e)}"
+    ),
     STREAM,
 )(decoder_blocks.going(decoder_blocks.attentions_side_by_side))
 
 
 _memory_cut = mistake(
-    "Your memory is cut to the length of `x`; it has a length of its own.",
-    lambda e: unwrapped(f"""With {e.inputs["other_memory"].shape[1]} places in the memory and
-    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "other.whole")}"""),
+    "You cut the memory to the length of `x`, but it has its own length.",
+    lambda e: unwrapped(f"""The memory has {e.inputs["other_memory"].shape[1]} positions and `x` has
+    {e.number("T")}, so the last ones are never seen. {farthest(e, "other.whole")}"""),
     cases=("plain", "other"),
 )(decoder_blocks.going(decoder_blocks.memory_cut))
 
 
 _memory_cut_off = mistake(
-    "The values are right, and no gradient flows back to the memory.",
-    "It is to reach its branch unchanged. Behind `detach()` or `no_grad` it is numbers without a "
-    "past, so the model that made it learns nothing from this block.",
+    "Your values are right, but no gradient flows back to the memory.",
+    "Pass it to cross-attention unchanged. After `detach()` or `no_grad`, the model that made the "
+    "memory can't learn from this block.",
     cases=("plain", "other"),
 )(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), memory.detach())))
 
-# What may be done with one branch, in words, and as a step from x, a norm and what the branch
-# writes of what it reads.
+# What an answer may do at one branch, in words and as a function of x and the branch.
 _Step = Callable[[Tensor, Callable[[Tensor], Tensor]], Tensor]
 
 
@@ -344,25 +345,27 @@ def _normed(x: Tensor) -> Tensor:
 
 _STEPS: dict[str, _Step] = {
     "": lambda x, branch: x + branch(_normed(x)),
-    "reads the stream as it is, without a norm": lambda x, branch: x + branch(x),
+    "reads the stream without a norm": lambda x, branch: x + branch(x),
     "replaces the stream": lambda x, branch: branch(_normed(x)),
-    "is added to the normed stream": lambda x, branch: _normed(x) + branch(_normed(x)),
-    "reads the stream as it is, and the sum is normed": lambda x, branch: _normed(x + branch(x)),
-    "reads the normed stream, and the sum is normed": (
+    "is added to the normalized stream": lambda x, branch: _normed(x) + branch(_normed(x)),
+    "reads the stream without a norm while the sum is normalized": (
+        lambda x, branch: _normed(x + branch(x))
+    ),
+    "reads the normalized stream while the sum is normalized as well": (
         lambda x, branch: _normed(x + branch(_normed(x)))
     ),
-    "reads the stream as it is, and what it wrote is normed": (
+    "reads the stream without a norm while its output is normalized": (
         lambda x, branch: x + _normed(branch(x))
     ),
     "is left out": lambda x, branch: x,  # noqa: ARG005
-    "is added divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
-    "is added divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
+    "is divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
+    "is divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
     "is subtracted": lambda x, branch: x - branch(_normed(x)),
 }
 
 
 def _branch_by_branch(evidence: Evidence) -> Finding | None:
-    """Which of the three branches is put on the stream in another way, and in which."""
+    """Which of the three branches are added to the stream in another way, and how."""
     mine = evidence.yours("plain")
     if evidence.same("plain") or mine.shape != evidence.right("plain").shape:
         return None
@@ -382,14 +385,15 @@ def _branch_by_branch(evidence: Evidence) -> Finding | None:
                 break
         else:
             return None
-    told = "; ".join(f"`{n}` {how}" for n, how in zip(branches, steps, strict=True) if how)
+    told = ", and ".join(f"`{n}` {how}" for n, how in zip(branches, steps, strict=True) if how)
     many = sum(map(bool, steps))
     return Finding(
         "branches-put-on-otherwise",
-        f"{('One', 'Two', 'All')[many - 1]} of the three branches "
-        f"{'is' if many == 1 else 'are'} put on the stream in another way than asked for.",
-        f"By your numbers, {told}. Each is to read the normed stream, and to be added to the "
-        f"stream that was not normed: `x = x + branch(norm(x))`. {_off(evidence)}",
+        f"You didn't add {('one', 'two', 'any')[many - 1]} of the three branches to the stream as "
+        "the task asks.",
+        f"From your numbers it looks as if {told}. Each branch should read the normalized stream "
+        "and be added to the stream that wasn't normalized, as in `x = x + branch(norm(x))`. "
+        f"{_off(evidence)}",
         PLACE,
     )
 
@@ -398,7 +402,7 @@ _GIVEN = ("x", "memory", "gather", "listen", "think")
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """What enters at one place, and what each of the three branches adds to it."""
+    """One number of the input, and what each of the three branches adds to it."""
     mine, right = evidence.yours("plain"), evidence.right("plain")
     if evidence.same("plain") or mine.shape != right.shape or more_is_known(evidence, "plain"):
         return None
@@ -417,11 +421,11 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             x = x + wrote
     return Finding(
         "another-block",
-        "What leaves your block is not what entered plus what the three branches add.",
-        f"At index {index(place)} {number(float(given['x'][place]))} enters; attention adds "
+        "Your output isn't the input plus the outputs of the three branches.",
+        f"At index {index(place)} the input is {number(float(given['x'][place]))}. Attention adds "
         f"{number(added[0])}, cross-attention {number(added[1])} and the feed-forward network "
-        f"{number(added[2])}, each reading the normed stream as it then is. So "
-        f"{number(float(right[place]))} leaves. Yours is {number(float(mine[place]))}.",
+        f"{number(added[2])}, each reading the current stream, normalized. This makes "
+        f"{number(float(right[place]))}, but yours is {number(float(mine[place]))}.",
         BLOCK,
     )
 
@@ -432,11 +436,11 @@ TASK = Task(
     BLOCK,
     (
         Part(
-            "Three branches, each normed first, each added, in this order.",
+            "Each of the three branches reads the normalized stream and is added, in this order.",
             2,
             matches("plain", "other"),
         ),
-        Part("Each branch has a norm of its own.", 2, matches("weighted")),
+        Part("Each branch has its own norm.", 2, matches("weighted")),
     ),
     properties=(
         right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),

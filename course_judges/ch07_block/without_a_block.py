@@ -34,8 +34,8 @@ _exchanged = exchanged(RANGES, "without_first", "without_last")
 
 
 @mistake(
-    "All three losses are of the whole model.",
-    "Cutting the list of blocks leaves the model as it is: assign the shorter stack to "
+    "All three of your losses are those of the whole model.",
+    "Slicing the list of blocks doesn't change the model, so assign the shorter stack to "
     "`model.blocks` before you evaluate.",
     recognized=lambda e: all(
         lies(RANGES, "all_four", noted(e, name), e)

@@ -1,4 +1,4 @@
-"""Judges 08/config: settings that refuse what no model can have, all of it at once."""
+"""Judges 08/config: settings that reject everything that no model can have, all at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POSSIBLE = ("possible", "plain", "edges", "thin", "ones")
 _ALONE = ("sizes", "heads", "dropout")
 _HEADS = (SETTINGS.index("n_head"), SETTINGS.index("n_embd"))
 
-# Names of settings to what is wrong with them, in the order in which they are reported.
+# Setting → what is wrong with it, in the order in which the problems are reported.
 Problems = Mapping[str, str]
 
 
@@ -87,7 +87,7 @@ def _refusing(
 
 def _first_only(config: Any) -> Problems:
     found = _size_problems(config) or _head_problems(config) or _dropout_problems(config)
-    # Two settings that do not fit each other are one problem.
+    # Two settings that don't fit together are one problem.
     return found if "divisor" in " ".join(found.values()) else dict(list(found.items())[:1])
 
 
@@ -96,8 +96,8 @@ def _division_last(config: Any) -> Problems:
 
 
 def _but_for_heads(named: Array) -> Array:
-    """The same settings (changes, settings) without two that are possible alone and do not fit each
-    other, as in the second change.
+    """The same settings (changes, settings) without two that don't fit together, as in the second
+    change.
     """
     left = named.copy()
     left[1, _HEADS] = False
@@ -130,7 +130,7 @@ def _accepts(evidence: Evidence) -> bool:
 
 
 def _names(evidence: Evidence, case: str) -> bool:
-    """True if every message names what is wrong and nothing that is right."""
+    """True if every message names the wrong settings and no right ones."""
     return bool((evidence.yours(f"{case}.named") == evidence.right(f"{case}.named")).all())
 
 
@@ -159,22 +159,22 @@ def _names_missing(evidence: Evidence, case: str) -> bool:
 
 
 def _one_problem_each(evidence: Evidence) -> bool:
-    """True if every message speaks of one thing that is wrong, where several are."""
+    """True if every message mentions a single problem although there are several."""
     named = evidence.yours("several.named")
     both_of_heads = named.sum(axis=1) == named[:, _HEADS].all(axis=1) * len(_HEADS)
     return bool(((named.sum(axis=1) == 1) | both_of_heads).all())
 
 
 def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
-    """(5,) and (5,): what became of sizes of 0, and of negative ones."""
+    """(5,) and (5,): the outcomes of sizes of 0, and of negative ones."""
     zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
     return zero, negative
 
 
 def _went_through(evidence: Evidence, which: int) -> str:
-    """The first size of 0, or the first negative one, that is not refused."""
+    """The first size of 0, or the first negative one, that is accepted."""
     value = (0, evidence.number("negative"))[which]
-    return f"`{_SIZES[int((_size_outcomes(evidence)[which] != 1).argmax())]} = {value}`"
+    return f"`{_SIZES[int((_size_outcomes(evidence)[which] == 0).argmax())]} = {value}`"
 
 
 def _zero_divided(evidence: Evidence) -> bool:
@@ -184,7 +184,7 @@ def _zero_divided(evidence: Evidence) -> bool:
 
 
 def _refuses_nothing(evidence: Evidence) -> bool:
-    """True if nothing is refused on purpose; a head size of n_embd / 0 may still stop it."""
+    """True if nothing is rejected on purpose; dividing by an n_head of 0 may still stop it."""
     sizes = _outcomes(evidence, "sizes")
     return bool(
         ((sizes == 0) | (sizes == 3)).all()
@@ -198,18 +198,19 @@ def _count_unreported(evidence: Evidence) -> str:
     row = int(np.argmax((wrong & ~mine).sum(axis=1)))
     left_out = [n for n, w, m in zip(SETTINGS, wrong[row], mine[row], strict=True) if w and not m]
     names = ", ".join(f"`{name}`" for name in left_out)
-    return unwrapped(f"""Of {int(wrong[row].sum())} settings that were wrong at once, your message
-    leaves out {names}. Collect the problems in a list first, and raise once at the end.""")
+    return unwrapped(f"""When {int(wrong[row].sum())} settings were wrong at once, your message left
+    out {names}. Collect the problems in a list first and raise once at the end.""")
 
 
 def _heads_given(evidence: Evidence) -> str:
     C, H = evidence.number("n_embd"), evidence.number("n_head")
     off = C + evidence.number("rest")
-    return f"n_embd = {C} with n_head = {H} gives heads of {C // H}; n_embd = {off} leaves {off % H} over."  # noqa: E501
+    return unwrapped(f"""With n_head = {H}, n_embd = {C} makes heads with {C // H} channels, but
+    n_embd = {off} leaves a remainder of {off % H}.""")
 
 
 def _tried(evidence: Evidence) -> list[str]:
-    """The settings that are impossible alone, in the order in which they were asked."""
+    """The impossible settings that were tried one at a time, in this order."""
     values = (0, evidence.number("negative"))
     off, heads = evidence.number("n_embd") + evidence.number("rest"), evidence.number("n_head")
     dropouts = -float(evidence.inputs["dropout"]), 1.0, float(evidence.inputs["too_much"])
@@ -226,12 +227,12 @@ def _first_unshown(evidence: Evidence) -> str:
         for side, what in ((evidence.yours, "shown"), (evidence.right, "named"))
     )
     row = int((wrong & ~shown).any(axis=1).argmax())
-    return unwrapped(f"""It does not hold the value where `{_tried(evidence)[row]}`. A reader who
-    meant something else sees the slip at once, if the message shows it.""")
+    return unwrapped(f"""For `{_tried(evidence)[row]}` it doesn't contain the value. With it,
+    someone who mistyped a number would notice at once.""")
 
 
 def _changed_setting(evidence: Evidence) -> str:
-    """Which attribute of a Config is another one than asked for, if one is."""
+    """Which attribute of a Config has the wrong value, if one has."""
     for case in _POSSIBLE:
         if evidence.same(case) or not evidence.comparable(case):
             continue
@@ -239,24 +240,24 @@ def _changed_setting(evidence: Evidence) -> str:
         at = int((~np.isclose(mine, right)).argmax())
         told = ", ".join(f"{n} = {v:g}" for n, v in zip(SETTINGS, right, strict=False))
         by_place = (
-            " Settings may be given by their place, in the order of the scaffold."
+            " Settings may also be passed by position, in the order of the scaffold."
             if at < len(SETTINGS)
             else ""
         )
         return unwrapped(f"""With {told}, your Config has {(*SETTINGS, "head_size")[at]} =
-        {mine[at]:g}; expected {right[at]:g}.{by_place}""")
+        {mine[at]:g} instead of {right[at]:g}.{by_place}""")
     return ""
 
 
 def _still_accepted(evidence: Evidence) -> Finding | None:
-    """Something impossible that goes through, or something possible that does not."""
+    """Something impossible that is accepted, or something possible that is rejected."""
     if not _accepts(evidence):
         return Finding(
             "refuses-the-possible",
-            "Your Config refuses, or changes, settings that a model can have.",
+            "Your Config rejects or changes settings that a model can have.",
             _changed_setting(evidence)
-            or f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and every size may "
-            "be 1.",
+            or f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and all the other "
+            "settings may be 1.",
             SECTION,
         )
     outcomes = np.concatenate([_outcomes(evidence, case) for case in _ALONE])
@@ -268,9 +269,9 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     if (outcomes > 0).all():
         return Finding(
             "other-error",
-            "What is impossible is refused with another error than a ValueError.",
-            f"It was so for {', '.join(f'`{what}`' for what in through[:4])}. Whoever wants to go "
-            "on after wrong settings writes `except ValueError`.",
+            "You reject impossible settings, but not always with a ValueError.",
+            f"This happened for {', '.join(f'`{what}`' for what in through[:4])}. Code with "
+            "`except ValueError` wouldn't catch your error.",
             SECTION,
         )
     through = [
@@ -278,14 +279,14 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     ]
     return Finding(
         "impossible-accepted",
-        "Not everything that is impossible is refused with a ValueError.",
-        f"Your Config did not refuse {', '.join(f'`{what}`' for what in through[:4])}.",
+        "Your Config accepts impossible settings.",
+        f"It didn't raise an error for {', '.join(f'`{what}`' for what in through[:4])}.",
         SECTION,
     )
 
 
 def _others_named(evidence: Evidence) -> Finding | None:
-    """A message that names a setting that is right, or leaves out one that is wrong."""
+    """A message that names a right setting or leaves out a wrong one."""
     for case in (*_ALONE, "several"):
         if _names(evidence, case):
             continue
@@ -298,20 +299,20 @@ def _others_named(evidence: Evidence) -> Finding | None:
         only_left_out = not (mine[row] & ~wrong[row]).any()
         beside = mine[row] & ~wrong[row]
         of_heads = bool(beside.any()) and not np.delete(beside, _HEADS).any()
-        # Each alone was named before, or this is not reached.
+        # Each one alone was named, or the loop would have returned before.
         beside_others = only_left_out and case == "several"
-        pattern = unwrapped("""What it leaves out is named where nothing else is wrong. Is a check
-        passed over once another one has found something, as with `elif`?""")
+        pattern = unwrapped("""You do name each of them if nothing else is wrong. Is a check skipped
+        after another one has found something, as with `elif`?""")
         return Finding(
             "some-not-named" if only_left_out else "others-named",
-            "Your message leaves out settings that are wrong"
-            + (" where others are wrong, too." if beside_others else ".")
+            "Your message leaves out wrong settings"
+            + (" when others are wrong, too." if beside_others else ".")
             if only_left_out
-            else "Your message does not name just the settings that are wrong.",
-            f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}."
+            else "Your message should name the wrong settings and no others.",
+            f"When {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}."
             + (f" {pattern}" if beside_others else "")
             + (
-                " Whether `n_head` divides `n_embd` is asked only where both are at least 1."
+                " Check whether `n_head` divides `n_embd` only if both are at least 1."
                 if of_heads
                 else ""
             ),
@@ -322,28 +323,28 @@ def _others_named(evidence: Evidence) -> Finding | None:
 
 _accepts_everything = mistake(
     "Your Config accepts every setting.",
-    lambda e: unwrapped(f"""{_heads_given(e)} A model built from that fails much later, far from the
-    cause. A message that is printed does not stop anybody either: `raise` it."""),
+    lambda e: unwrapped(f"""{_heads_given(e)} A model built from that would fail much later, far
+    from the cause. If you print a message, `raise` it as an error instead."""),
     recognized=_refuses_nothing,
 )(_refusing(lambda _: {}))
 
 _assert_for_error = mistake(
-    "You refuse with an AssertionError; asked for is a ValueError.",
-    lambda e: unwrapped(f"""All {int((_outcomes(e, "sizes") == 2).sum())} wrong sizes met an
-    `assert`. Asserts are for what cannot happen, and `python -O` leaves them out."""),
+    "You raise an AssertionError instead of a ValueError.",
+    lambda e: unwrapped(f"""This happened for {int((_outcomes(e, "sizes") == 2).sum())} sizes that
+    aren't positive. Don't use `assert` for checking arguments, because `python -O` skips it."""),
     recognized=lambda e: all((_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")),
 )(_refusing(error=AssertionError))
 
 _zero_division = mistake(
-    "You divide by `n_head` before you know that it is not 0.",
-    lambda e: unwrapped(f"""`n_head = 0` stopped with a ZeroDivisionError, which names no setting.
-    n_embd was {e.number("n_embd")}. Look at the sizes first."""),
+    "You divide by `n_head` before you have checked that it isn't 0.",
+    lambda e: unwrapped(f"""With n_embd = {e.number("n_embd")} and n_head = 0 your Config stops with
+    a ZeroDivisionError, which doesn't name a setting. Check the sizes first."""),
     recognized=_zero_divided,
 )(_refusing(_divided_too_early))
 
 _divides_the_wrong_way = mistake(
-    "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
-    lambda e: f"{_heads_given(e)} Yours refuses the first.",
+    "You check whether n_embd divides n_head, but n_head has to divide n_embd.",
+    lambda e: f"{_heads_given(e)} You reject the first of them.",
     recognized=lambda e: (
         "possible" in e.answers.errors
         and e.same("thin")
@@ -353,22 +354,22 @@ _divides_the_wrong_way = mistake(
 )(_refusing(_other_way_round))
 
 _division_negated = mistake(
-    "You refuse where n_head divides n_embd, and accept where it does not.",
-    lambda e: f"{_heads_given(e)} Yours refuses the first and accepts the second.",
+    "You reject an n_head that divides n_embd and accept one that doesn't.",
+    lambda e: f"{_heads_given(e)} You reject the first and accept the second.",
     recognized=lambda e: "possible" in e.answers.errors and not _outcomes(e, "heads").any(),
 )(_refusing(lambda c: _size_problems(c) | _negated_head_problems(c) | _dropout_problems(c)))
 
 _heads_unchecked = mistake(
-    "Nothing checks that n_head divides n_embd.",
-    lambda e: f"{_heads_given(e)} `//` rounds that away without a word.",
+    "You don't check that n_head divides n_embd.",
+    lambda e: f"{_heads_given(e)} `//` silently drops the remainder.",
     recognized=lambda e: (
         _accepts(e) and _refused(e, "sizes", "dropout") and not _outcomes(e, "heads").any()
     ),
 )(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
 
 _negative_accepted = mistake(
-    "You refuse sizes of 0 and accept negative ones.",
-    lambda e: unwrapped(f"""{_went_through(e, 1)} went through, sizes of 0 did not. Ask whether a
+    "You reject sizes of 0, but accept negative ones.",
+    lambda e: unwrapped(f"""You accepted {_went_through(e, 1)}, but no size of 0. Check whether a
     size is below 1."""),
     recognized=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
 )(
@@ -382,11 +383,9 @@ _negative_accepted = mistake(
 )
 
 _zero_accepted = mistake(
-    "You refuse negative sizes and accept 0.",
-    lambda e: (
-        unwrapped(f"""{_went_through(e, 0)} went through, negative sizes did not. Ask whether a
-    size is below 1.""")
-    ),
+    "You reject negative sizes, but accept 0.",
+    lambda e: unwrapped(f"""You accepted {_went_through(e, 0)}, but no negative size. Check whether
+    a size is below 1."""),
     recognized=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
 )(
     _refusing(
@@ -399,17 +398,11 @@ _zero_accepted = mistake(
 )
 
 _dropout_of_one = mistake(
-    "You allow a dropout of 1, which drops everything.",
-    lambda e: unwrapped(f"""What is kept is divided by 1 − dropout, so 1 means a division by 0.
-    `dropout = {float(e.inputs["too_much"]):g}` you refuse rightly."""),
+    "You accept a dropout of 1, which drops everything.",
+    lambda e: unwrapped(f"""The kept values are divided by 1 − dropout, so with 1 this is a division
+    by 0. You rightly reject `dropout = {float(e.inputs["too_much"]):g}`."""),
     recognized=lambda e: (
-        _refused(e, "sizes", "heads")
-        and _outcomes(e, "dropout").tolist()
-        == [
-            1,
-            0,
-            1,
-        ]
+        _refused(e, "sizes", "heads") and _outcomes(e, "dropout").tolist() == [1, 0, 1]
     ),
 )(
     _refusing(
@@ -422,19 +415,19 @@ _dropout_of_one = mistake(
 )
 
 _dropout_unchecked = mistake(
-    "No dropout is refused.",
-    lambda e: unwrapped(f"""{", ".join(f"`{one}`" for one in _tried(e)[-3:])} all went through. Is
-    dropout asked about at all? `dropout < 0 and dropout >= 1` is never true: of two bounds, either
-    is enough."""),
+    "You accept any dropout.",
+    lambda e: unwrapped(f"""You accepted {", ".join(f"`{one}`" for one in _tried(e)[-3:])}. Do you
+    check dropout at all? If you wrote `dropout < 0 and dropout >= 1`, note that it is never
+    true: use `or`."""),
     recognized=lambda e: (
         _accepts(e) and _refused(e, "sizes", "heads") and not _outcomes(e, "dropout").any()
     ),
 )(_refusing(lambda c: _size_problems(c) | _head_problems(c)))
 
 _no_dropout_refused = mistake(
-    "You refuse a dropout of 0, which is what most small models have.",
-    lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
-    0` does not; 0 drops nothing."""),
+    "You reject a dropout of 0, but most small models use it.",
+    lambda e: unwrapped(f"""You accept `dropout = {float(e.inputs["dropout"]):g}`, but not `dropout
+    = 0`, which means that nothing is dropped."""),
     recognized=lambda e: (
         e.same("possible", "ones") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
@@ -449,8 +442,8 @@ _no_dropout_refused = mistake(
 )
 
 _drops_unasked = mistake(
-    "Whoever says nothing of dropout gets some from you; the scaffold has 0.0 there.",
-    lambda e: unwrapped(f"""Without `dropout` your Config has
+    "You changed the default of `dropout`, which is 0.0 in the scaffold.",
+    lambda e: unwrapped(f"""If `dropout` isn't passed, your Config has a dropout of
     {float(e.yours("plain")[SETTINGS.index("dropout")]):g}."""),
     recognized=lambda e: (
         e.same("possible", "edges", "thin", "ones")
@@ -460,9 +453,9 @@ _drops_unasked = mistake(
 )(_refusing(dropout_unsaid=0.1))
 
 _names_everything = mistake(
-    "Your message names all settings, those that are right as well.",
-    lambda _: unwrapped(f"""Where only `n_head` and `n_embd` do not fit, your message names
-    {", ".join(f"`{n}`" for k, n in enumerate(SETTINGS) if k not in _HEADS)} as well. Does it
+    "Your message names all settings, even the right ones.",
+    lambda _: unwrapped(f"""If only `n_head` and `n_embd` don't fit together, your message also
+    names {", ".join(f"`{n}`" for k, n in enumerate(SETTINGS) if k not in _HEADS)}. Does it
     contain the whole object?"""),
     recognized=lambda e: bool(
         _refused(e, *_ALONE) and all(e.yours(f"{c}.named").all() for c in _ALONE)
@@ -470,14 +463,14 @@ _names_everything = mistake(
 )(_refusing(words=lambda c, _: f"impossible settings: {c}"))
 
 _setting_not_named = mistake(
-    "Your message does not say which setting is wrong.",
-    lambda e: unwrapped(f"""Of {len(_outcomes(e, "sizes"))} wrong sizes, your message named
-    {int((e.yours("sizes.named") & e.right("sizes.named")).sum())}."""),
+    "Your message doesn't always say which setting is wrong.",
+    lambda e: unwrapped(f"""We tried {len(_outcomes(e, "sizes"))} wrong sizes, one at a time, and
+    your message named {int((e.yours("sizes.named") & e.right("sizes.named")).sum())} of them."""),
     recognized=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
 )(_refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"))
 
 _value_not_shown = mistake(
-    "Your message names the setting and not always the value that it had.",
+    "Your message names the wrong setting, but it doesn't always show its value.",
     _first_unshown,
     recognized=lambda e: (
         _refused(e, *_ALONE)
@@ -487,7 +480,7 @@ _value_not_shown = mistake(
 )(_refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)))
 
 _division_asked_last = mistake(
-    "You ask whether n_head divides n_embd only if nothing else is wrong.",
+    "You check whether n_head divides n_embd only if nothing else is wrong.",
     _count_unreported,
     recognized=lambda e: (
         _says_what_is_wrong(e)
@@ -497,7 +490,7 @@ _division_asked_last = mistake(
 )(_refusing(_division_last))
 
 _first_problem_only = mistake(
-    "Your message speaks of one problem; asked for are all of them.",
+    "Your message reports one problem, but it should report all of them.",
     _count_unreported,
     recognized=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_problem_each(e),
 )(_refusing(_first_only))
@@ -510,12 +503,12 @@ TASK = Task(
     (
         Part(
             "Settings that a model can have are accepted, `head_size` is C / H, and each "
-            "impossible setting alone is refused with a ValueError.",
+            "impossible setting alone raises a ValueError.",
             1,
             lambda evidence: _accepts(evidence) and _refused(evidence, *_ALONE),
         ),
         Part(
-            "The message names the setting that is wrong, and its value, and none that is right.",
+            "The message names the wrong setting, its value, and no right settings.",
             1,
             _says_what_is_wrong,
         ),

@@ -1,4 +1,4 @@
-"""Judges 08/generate: a batch of texts, each written to its end."""
+"""Judges 08/generate: a batch of texts, each written until its stop symbol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from course_judges.chance import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
 
@@ -29,7 +29,7 @@ from course_tasks.verdict import Finding
 def generate(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
-    """At most `count` tokens more; a row that wrote `stop` is filled up with it."""
+    """Append at most `count` tokens; a row that wrote `stop` is filled up with it."""
     was_training = model.training
     model.eval()
     done = torch.zeros(len(tokens), dtype=torch.bool)
@@ -48,7 +48,7 @@ def generate(
 def _leaves_when_all_stop(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
-    """Returns out of the loop, past the line that puts the mode back."""
+    """Returns from inside the loop, so the mode isn't restored."""
     was_training, T = model.training, tokens.shape[1]
     written = generate(model, tokens, count, stop, generator)
     stopped = (written[:, T:] == stop).any(dim=1).all()
@@ -69,54 +69,50 @@ def _at_least_one(
 def _squeezes_everything(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
-    """A batch of one row loses the dimension of its rows."""
+    """A batch of one row loses its first dimension."""
     written = generate(model, tokens, count, stop, generator)
     return written.squeeze(0) if len(tokens) == 1 else written
 
 
 def _rows(case: str) -> Callable[[Evidence], str]:
-    """What differs: the length, or the first row that goes another way."""
+    """What differs: the length, or the first row with another symbol."""
 
     def say(evidence: Evidence) -> str:
         mine, right = evidence.yours(case), evidence.right(case)
         stop, T = evidence.number("stop"), evidence.number("T")
         if mine.shape != right.shape:
-            return unwrapped(f"""You return {mine.shape[-1]} tokens a row, prompt and new ones;
-            {right.shape[-1]} are right. The rows meet the stop symbol after {_after(evidence)} new
-            ones.""")
+            lengths = f"Your rows have length {mine.shape[-1]} instead of {right.shape[-1]}"
+            when = listed(evidence.inputs["after"])
+            stops = f" The rows draw the stop symbol as new symbol number {when}, respectively."
+            return f"{lengths} (prompt and new symbols).{stops * (case != 'one')}"
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
         return (
-            f"Row {row} should go on as {right[row, T:].tolist()} (the stop symbol is {stop});"
-            f" yours has {int(mine[row, at])} at position {at - T} of that."
+            f"Row {row} should continue with {right[row, T:].tolist()} (the stop symbol is {stop}),"
+            f" but yours has {int(mine[row, at])} at position {at - T} of that."
             if at >= T
-            else f"Row {row} of your answer does not begin with its prompt."
+            else f"Row {row} of your answer doesn't begin with its prompt."
         )
 
     return say
 
 
 def _seen(evidence: Evidence) -> str:
-    """What became of prompts with a stop symbol in them."""
+    """What the answer does with prompts that contain a stop symbol."""
     mine, right = evidence.yours("seen.tokens"), evidence.right("seen.tokens")
     if mine.shape == right.shape:
         return _rows("seen.tokens")(evidence)
     T = evidence.number("T")
-    return unwrapped(f"""You wrote {mine.shape[-1] - T} symbols where {right.shape[-1] - T} were
-    asked for.""")
-
-
-def _after(evidence: Evidence) -> str:
-    return ", ".join(str(int(n)) for n in evidence.inputs["after"])
+    return f"You write {mine.shape[-1] - T} symbols instead of {right.shape[-1] - T}."
 
 
 def _even(evidence: Evidence) -> bool:
-    """True if what was drawn can have come from a fair die, and not from the loaded one."""
+    """True if the draws can have come from a fair die, but not from the loaded one."""
     symbols = len(evidence.inputs["dice"])
     drawn = evidence.yours("chance.tokens")[:, 1]
     if dice_right(evidence) or not follows(drawn, np.full(symbols, 1 / symbols)):
         return False
-    # What a softmax makes of probabilities is nearly even, too: the likelier of the two counts.
+    # A softmax of probabilities is nearly even, too, so the likelier of the two explanations wins.
     return bool(np.log(symbols * softmax(softmax(evidence.inputs["dice"])))[drawn].sum() < 0)
 
 
@@ -152,24 +148,22 @@ def _prompt_dropped(
 
 
 _stop_ignored = mistake(
-    "The stop symbol ends no row: all are written on, to the full count.", _rows("all")
+    "You ignore the stop symbol: all rows continue up to the full count.", _rows("all")
 )(Writer(fill=False, enough=lambda _: False))
 
 _writes_after_stop = mistake(
-    "A row that has written the stop symbol is written on while others are not done.", _rows("some")
+    "You keep writing in a row that has already stopped while other rows continue.", _rows("some")
 )(Writer(fill=False))
 
 _runs_to_the_count = mistake(
-    "You write to the full count although every row has stopped.",
-    lambda e: (
-        unwrapped(f"""{_rows("all")(e)} Rows stop at different steps: is it asked whether every
-    row has stopped by now, and not in one and the same step?""")
-    ),
+    "You write up to the full count although every row has stopped.",
+    lambda e: unwrapped(f"""{_rows("all")(e)} Do you check whether every row has stopped by now? The
+    rows stop at different steps."""),
 )(Writer(enough=lambda _: False))
 
 
 @mistake(
-    "A row that has written the stop symbol is filled up with 0; fill it with `stop`.",
+    "You fill rows that have stopped with 0 instead of `stop`.",
     lambda e: f"The stop symbol is {e.number('stop')} here. {_rows('some')(e)}",
     cases=("one", "some"),
 )
@@ -185,9 +179,9 @@ def _filled_with_zero(
 
 
 @mistake(
-    "Where every row has stopped, the last symbols drawn are not in your texts.",
-    lambda e: unwrapped(f"""{_rows("all")(e)} Writing ends after the step in which the last row
-    stopped; append first, and ask then."""),
+    "When every row has stopped, the symbols drawn last are missing from your texts.",
+    lambda e: unwrapped(f"""{_rows("all")(e)} Append the new symbols first, and then check whether
+    every row has stopped."""),
     cases=("one", "some", "all"),
 )
 def _last_step_left_out(
@@ -199,10 +193,9 @@ def _last_step_left_out(
 
 
 @mistake(
-    "You return the last tokens only: the text is cut to what the model can read.",
+    "You cut the text itself to what the model can read, so its beginning is lost.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} your texts never have more
-    than {e.yours("all").shape[-1]} tokens. Cut what you show the model, and keep the text.
-    {_rows("all")(e)}"""),
+    than {e.yours("all").shape[-1]} tokens. Only cut what you show the model. {_rows("all")(e)}"""),
     cases=("one", "all"),
 )
 def _text_cut(
@@ -233,18 +226,18 @@ def _counted(by: int) -> Writer:
 
 
 _one_more_than_count = mistake(
-    "You write one symbol more than `count`.", _rows("one"), cases=("one", "some")
+    "You write one symbol too many: `count` + 1.", _rows("one"), cases=("one", "some")
 )(_counted(1))
 
 _one_fewer_than_count = mistake(
-    "You write one symbol fewer than `count`.", _rows("one"), cases=("one", "some")
+    "You write one symbol too few: `count` − 1.", _rows("one"), cases=("one", "some")
 )(_counted(-1))
 
 
 @mistake(
-    "You took `count` for the length of the whole text; it is how many symbols are written.",
-    lambda e: unwrapped(f"""The prompts have {e.number("T")} symbols. With count = 5 you return
-    {e.yours("some").shape[-1]} a row; asked for are {e.right("some").shape[-1]}."""),
+    "You took `count` for the length of the whole text, but it's the number of new symbols.",
+    lambda e: unwrapped(f"""The prompts have {e.number("T")} symbols. With count = 5 you return rows
+    of {e.yours("some").shape[-1]} symbols instead of {e.right("some").shape[-1]}."""),
     cases=("one", "some"),
 )
 def _count_is_the_length(
@@ -254,7 +247,7 @@ def _count_is_the_length(
 
 
 @mistake(
-    "You ask whether symbol 0 was drawn; which symbol ends a text, `stop` says.",
+    "You check for symbol 0 instead of `stop`.",
     lambda e: f"The stop symbol is {e.number('stop')} here. {_rows('all')(e)}",
     cases=("one", "some", "all"),
 )
@@ -276,17 +269,18 @@ def _zero_for_stop(
 
 
 _row_zero_for_all = mistake(
-    "Every row gets the symbol that was drawn for row 0.",
-    lambda e: f"Each row has logits, and a draw, of its own. {_rows('one')(e)}",
+    "You append the symbol that was drawn for row 0 to every row.",
+    lambda e: f"Each row has its own logits and needs its own draw. {_rows('one')(e)}",
 )(Writer(draw=lambda logits, generator: drawn(logits[:1], generator).expand(len(logits))))
 
-_first_stop_ends_all = mistake("The first row that stops ends the others, too.", _rows("all"))(
+_first_stop_ends_all = mistake("You stop all rows as soon as one has stopped.", _rows("all"))(
     Writer(enough=lambda done: bool(done.any()))
 )
 
 
 @mistake(
-    "Writing ended before the stop symbol was appended, and for all rows at once.", _rows("all")
+    "You stop all rows as soon as one draws the stop symbol, and you don't append that symbol.",
+    _rows("all"),
 )
 def _stop_left_out(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
@@ -304,9 +298,9 @@ def _stop_left_out(
 
 
 _stops_at_the_prompt = mistake(
-    "A stop symbol in the prompt ends the text before it begins.",
-    lambda e: unwrapped(f"""Every prompt begins with {e.number("stop")}, the stop symbol, and that
-    of row 0 ends with it, too. {_seen(e)} Look at what is drawn, not at the text before it."""),
+    "Your answer is wrong if the prompt contains the stop symbol.",
+    lambda e: unwrapped(f"""Here every prompt begins with the stop symbol, {e.number("stop")}, and
+    that of row 0 also ends with it. {_seen(e)} Only check the symbols that you draw."""),
     recognized=lambda e: e.same("one", "some", "all") and not e.same("seen.tokens"),
 )(Writer(from_prompt=True))
 
@@ -316,9 +310,9 @@ _train_mode_sampling = families.train_mode_sampling(
 )(Writer(quiet=False))
 
 _mode_lost_at_the_stop = mistake(
-    "Where every row has stopped, the model stays in evaluation mode.",
-    "Written to the full count, it is put back. A `return` inside the loop leaves out what stands "
-    "after the loop; `break` does not.",
+    "When every row has stopped, you leave the model in evaluation mode.",
+    "After the full count you do restore its mode. A `return` inside the loop would skip the code "
+    "after it, but a `break` doesn't.",
     recognized=lambda e: (
         e.same("training.training_afterwards", "training.whole_afterwards")
         and not e.same("training.training_after_stops")
@@ -333,10 +327,10 @@ _mode_not_restored = families.mode_not_restored(
 )(Writer(restore=False))
 
 _one_in_any_case = mistake(
-    "With a count of 0 you write a symbol all the same.",
-    lambda e: unwrapped(f"""The texts had {e.number("T")} tokens and have
-    {e.yours("none").shape[-1]} afterwards. Ask whether there is one left to write before you write
-    it."""),
+    "You write a symbol even if `count` is 0.",
+    lambda e: unwrapped(f"""The texts had {e.number("T")} tokens before and
+    {e.yours("none").shape[-1]} afterwards. Check whether there is anything left to write before you
+    write."""),
     cases=("one", "none", "some", "all"),
 )(_at_least_one)
 
@@ -345,8 +339,8 @@ _argmax_for_sampling = families.argmax_for_sampling(
 )(Writer(draw=likeliest))
 
 _draws_are_even = mistake(
-    "All symbols come up equally often; they are to be drawn from the softmax of the logits.",
-    lambda e: unwrapped(f"""{dice_share(e)} Do the logits reach what draws, and does the softmax run
+    "You draw all symbols equally often instead of from the softmax of the logits.",
+    lambda e: unwrapped(f"""{dice_share(e)} Do you draw with the logits, and does the softmax run
     over the symbols of each row?"""),
     recognized=_even,
 )(
@@ -358,8 +352,8 @@ _draws_are_even = mistake(
 )
 
 _softmax_twice = mistake(
-    "Symbols come up more evenly than they should: you do not draw from one softmax of the logits.",
-    lambda e: f"{dice_share(e)} A second softmax, or a sigmoid, makes them as even as that.",
+    "Your draws are more even than a single softmax of the logits would make them.",
+    lambda e: f"{dice_share(e)} A second softmax or a sigmoid would explain this.",
     recognized=_twice_softened,
 )(Writer(draw=lambda logits, generator: drawn(logits.softmax(dim=-1), generator)))
 
@@ -369,7 +363,7 @@ _generator_ignored = families.generator_ignored(
 
 
 _context_too_short = mistake(
-    "The model is shown less of the text than it can read.",
+    "You show the model less of the text than it can read.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a longer prompt, the
     shortest context that you gave it had {int(e.yours("alone.shown"))} tokens."""),
     recognized=lambda e: (
@@ -378,9 +372,9 @@ _context_too_short = mistake(
 )(Writer(context=lambda tokens, size: tokens[:, -size:][:, 1:]))
 
 _one_row_refused = mistake(
-    "A batch of one row comes out wrong.",
-    lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
-    a dimension takes away the batch, too, when it has one row."""),
+    "Your answer is wrong for a batch with one row.",
+    lambda e: unwrapped(f"""With B = {e.number("B")} rows it is right. `squeeze()` without a
+    dimension also removes the batch dimension if it is 1."""),
     recognized=lambda e: (
         e.same("one", "some", "all", "seen.tokens")
         and not e.same("alone.tokens")
@@ -390,11 +384,11 @@ _one_row_refused = mistake(
 
 
 @mistake(
-    "A prompt that is longer than `block_size` comes out wrong.",
+    "Your answer is wrong for a prompt that is longer than `block_size`.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a prompt of
-    {e.number("block_size") + 2} symbols you return {e.yours("alone.tokens").shape[-1]} tokens;
-    asked for are {e.right("alone.tokens").shape[-1]}, the whole prompt before what is written.
-    Shorter prompts come out right."""),
+    {e.number("block_size") + 2} symbols you return {e.yours("alone.tokens").shape[-1]} tokens, but
+    the whole prompt with the new symbols has {e.right("alone.tokens").shape[-1]}. Shorter prompts
+    are right."""),
     recognized=lambda e: (
         e.same("one", "some", "all", "seen.tokens")
         and not e.same("alone.tokens")
@@ -408,7 +402,7 @@ def _long_prompt_cut(
 
 
 def _after_one_symbol_alone(evidence: Evidence) -> bool:
-    """True if draws are right where a prompt has one position, and not where it has several."""
+    """True if draws are right after a prompt with one position, but not after longer ones."""
     T = evidence.number("T")
     mine, right = (side("one") for side in (evidence.yours, evidence.right))
     return (
@@ -420,10 +414,10 @@ def _after_one_symbol_alone(evidence: Evidence) -> bool:
 
 
 _logits_averaged = mistake(
-    "After prompts of one symbol you draw as the model says, and after longer ones not.",
+    "You draw the right symbols after prompts with one symbol, but not after longer ones.",
     lambda e: (
-        unwrapped(f"""{_rows("one")(e)} Is the whole prompt shown to the model, and do you read
-    the logits of its last position, and of no other? A mean over positions mixes them.""")
+        unwrapped(f"""{_rows("one")(e)} Do you show the model the whole prompt, and do you read
+    only the logits of its last position? A mean over positions would mix them.""")
     ),
     recognized=_after_one_symbol_alone,
 )(Writer(read=lambda logits: logits.mean(dim=1)))
@@ -435,8 +429,8 @@ def _other_tokens(evidence: Evidence) -> Finding | None:
             continue
         told = _rows(case)(evidence)
         if case == "seen.tokens":
-            told = f"With a stop symbol in every prompt: {_seen(evidence)}"
-        return Finding("other-tokens", "You write other tokens than asked for.", told, WRITING)
+            told = f"Here every prompt contains a stop symbol. {_seen(evidence)}"
+        return Finding("other-tokens", "You don't write the right tokens.", told, WRITING)
     return None
 
 
@@ -447,9 +441,9 @@ def _other_context(evidence: Evidence) -> Finding | None:
     if int(evidence.yours("seen.shortest")) > T:
         return Finding(
             "context-padded",
-            "The model is shown something before the text that is not text.",
-            f"The prompts have {T} symbols, and the first context that you showed the model has"
-            f" {int(evidence.yours('seen.shortest'))}. A shorter text needs no filling.",
+            "You show the model more than the text.",
+            f"The prompts have {T} symbols, but even the shortest context that you showed the model"
+            f" has {int(evidence.yours('seen.shortest'))}. A short text doesn't need padding.",
             WRITING,
         )
     shown = int(evidence.yours("seen.longest"))
@@ -457,8 +451,8 @@ def _other_context(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "context-does-not-grow",
-        "The model is shown less of the text than it can read.",
-        f"From prompts of {T} symbols you wrote 5 more; with block_size = {size}"
+        "You show the model less of the text than it can read.",
+        f"You wrote 5 symbols after prompts of {T}, but with block_size = {size}"
         f" the longest context that you showed the model had {shown}.",
         WRITING,
     )
@@ -469,45 +463,45 @@ def _mode_after_nothing(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "mode-lost-at-nothing",
-        "With a count of 0 the model stays in evaluation mode.",
-        "Where symbols are written, it is put back. A `return` before the loop leaves out what "
-        "stands after it.",
+        "You leave the model in evaluation mode if `count` is 0.",
+        "When symbols are written you do restore its mode. A `return` before the loop would skip "
+        "the code after it.",
         WRITING,
     )
 
 
 def _chance_off(evidence: Evidence) -> Finding | None:
-    """What is wrong only where symbols are drawn, whose values nobody can foresee."""
+    """Mistakes that show only in the draws, whose values can't be predicted."""
     if evidence.yours("chance.tokens").shape != evidence.right("chance.tokens").shape:
         return None
     drawn = evidence.yours("chance.tokens")[:, 1]
     if (drawn == drawn[0]).all():
         return Finding(
             "one-draw-for-all",
-            "All rows of a batch get the same symbol: one number is drawn for all of them.",
-            f"{dice_share(evidence)} Each row needs a draw of its own.",
+            "You draw one symbol for all rows of a batch.",
+            f"{dice_share(evidence)} Each row needs its own draw.",
             WRITING,
         )
     if not dice_right(evidence):
         return Finding(
             "other-shares",
-            "Symbols come up in other shares than their probabilities.",
+            "How often you draw the symbols doesn't match their probabilities.",
             dice_share(evidence),
             WRITING,
         )
     if not _goes_on(evidence):
         return Finding(
             "generator-begins-anew",
-            "Two calls in a row with one generator give the same text.",
-            "A generator goes on where it stood after the last draw. Do you give it, or another "
-            "one, a seed?",
+            "Two calls in a row with the same generator give the same text.",
+            "After a draw, a generator should continue with new numbers. Do you set a seed in your "
+            "function, for this generator or another one?",
             WRITING,
         )
     return None
 
 
 def _goes_on(evidence: Evidence) -> bool:
-    """True if a generator that was drawn from before gives another text."""
+    """True if a generator gives another text after it has been used."""
     return evidence.comparable("chance.further") and not np.array_equal(
         evidence.yours("chance.first"), evidence.yours("chance.further")
     )
@@ -519,24 +513,25 @@ TASK = Task(
     WRITING,
     (
         Part(
-            "One symbol is written as the model says, from the last logits, and none if none is "
-            "asked for.",
+            "One symbol is written from the last logits, and none if `count` is 0.",
             1,
             lambda e: e.same("one", "none") and integers(e, "one", "none"),
         ),
-        Part("A row that wrote `stop` is filled up with it, the others go on.", 1, matches("some")),
         Part(
-            "Writing ends when every row has stopped; a `stop` in the prompt does not count.",
+            "A row that wrote `stop` is filled with it, and the others go on.", 1, matches("some")
+        ),
+        Part(
+            "Writing ends when every row has stopped, and a `stop` in the prompt doesn't count.",
             2,
             matches("all", "seen", "alone"),
         ),
         Part(
-            "The model writes in evaluation mode and is left in the mode it was in.",
+            "The model writes in evaluation mode and is then put back into its own mode.",
             1,
             matches("training"),
         ),
         Part(
-            "Symbols are drawn, by the given generator.",
+            "Symbols are drawn with the given generator.",
             1,
             lambda e: dice_right(e) and repeats(e) and _goes_on(e),
         ),

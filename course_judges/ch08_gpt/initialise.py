@@ -1,4 +1,4 @@
-"""Judges 08/initialise: the weights that a deep model starts from."""
+"""Judges 08/initialise: the initial weights of a deep model."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# A matrix has at least a thousand entries, so that the spread of honest draws stays within 10 %
-# except once in many millions; the mistakes are off by a fifth and more.
+# A matrix has at least a thousand entries, so the standard deviation of right draws stays within
+# 10 % except once in many millions of draws. The mistakes are off by a fifth or more.
 _NEAR = 0.10
 
-# Of 800 normal numbers, and these are more, the largest is nearer than this many deviations once
-# in tens of millions of draws; numbers from a range end at 1.7 of them.
+# The largest of 800 normal numbers (a matrix has more) lies below this many standard deviations
+# once in tens of millions of draws. Numbers drawn uniformly from a range end at 1.7.
 _FARTHEST = 2.3
 
-# The deviation that the chapter gives its own matrices.
+# The standard deviation that the chapter uses for its own matrices.
 _CHAPTERS = 0.02
 
-# Of the matrices that end no branch, the one that is called like those that do.
+# Among the matrices that don't end a branch, the one whose name looks as if it did.
 _ALIKE = 2
 
 
 def initialise(model: nn.Module, ends: list[str], std: float) -> None:
-    """Small normal weights, smaller ones where a branch ends, no biases, norms that do nothing."""
+    """Small normal weights, smaller at the end of a branch; biases 0; norms with weights of 1."""
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             nn.init.zeros_(parameter)
@@ -105,7 +105,7 @@ def _near(spread: Array, wanted: float) -> bool:
 
 
 def _whole(evidence: Evidence, *names: str) -> bool:
-    """True if there is a number for each parameter: of no numbers, everything is true."""
+    """True if there is a number for each parameter; without this, empty arrays would pass."""
     return all(evidence.comparable(f"start.{name}") for name in names)
 
 
@@ -122,7 +122,7 @@ def _centred(evidence: Evidence) -> bool:
 
 
 def _reaches_far(evidence: Evidence) -> bool:
-    """True if matrices have entries as far from 0 as normal numbers have."""
+    """True if the matrices have entries as far from 0 as normal numbers do."""
     return _whole(evidence, "farthest") and bool(
         (evidence.yours("start.farthest") > _FARTHEST).all()
     )
@@ -185,18 +185,18 @@ def _plain_is_small(evidence: Evidence) -> bool:
 
 def _loss(evidence: Evidence) -> str:
     V = evidence.number("V")
-    return unwrapped(f"""The loss before any training is {float(evidence.yours("start.loss")):.2f};
-    ln {V} = {math.log(V):.2f}.""")
+    return unwrapped(f"""The loss before training is {float(evidence.yours("start.loss")):.2f}, and
+    ln {V} is {math.log(V):.2f}.""")
 
 
 def _loss_if_odd(evidence: Evidence) -> str:
-    """The loss, where it is not that of a model that knows nothing."""
+    """The loss, if it isn't that of a model that knows nothing."""
     odd = abs(float(evidence.yours("start.loss")) - math.log(evidence.number("V"))) > 0.1
     return f" {_loss(evidence)}" if odd else ""
 
 
 def _ends_beside(evidence: Evidence) -> str:
-    """What the matrices are that end a branch, where they are off as well."""
+    """What the matrices at the end of a branch are like, if they are wrong as well."""
     if _ends_right(evidence):
         return ""
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
@@ -209,26 +209,26 @@ def _ends_beside(evidence: Evidence) -> str:
         if len(off) == len(ends)
         else f"Of the {len(ends)} matrices in `ends`, {len(off)} {are}"
     )
-    return unwrapped(f""" {how_many} off, too: matrix {which} has a standard deviation of
-    {number(float(ends[which]))}; asked for is {number(wanted)}.""")
+    return unwrapped(f""" {how_many} wrong, too: matrix {which} has a standard deviation of
+    {number(float(ends[which]))} instead of {number(wanted)}.""")
 
 
 def _times_std(evidence: Evidence) -> str:
-    """The spread of what ends no branch, and how much of `std` that is."""
-    return unwrapped(f"""With std = {_std(evidence):g}, the standard deviation of the matrices that
-    end no branch is {number(_plain_ratio(evidence) * _std(evidence))}, which is
+    """The standard deviation of the matrices that don't end a branch, compared with `std`."""
+    return unwrapped(f"""With std = {_std(evidence):g}, the matrices that don't end a branch have a
+    standard deviation of {number(_plain_ratio(evidence) * _std(evidence))}, which is
     {number(_plain_ratio(evidence))} times `std`""")
 
 
 def _spreads(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
-    return unwrapped(f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, yours
-    end with a standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is
-    {wanted:.4f}.""")
+    return unwrapped(f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, your
+    matrices in `ends` have a standard deviation of
+    {number(_ends_ratio(evidence) * _std(evidence))} instead of {number(wanted)}.""")
 
 
 def _called(evidence: Evidence) -> list[str]:
-    """What the matrices are that end no branch, in the order in which their numbers stand."""
+    """The matrices that don't end a branch, in the order of their numbers."""
     branches = evidence.number("K")
     return ["the token embedding", "the position embedding", "the layer before the branches"] + [
         f"the first matrix of branch {k}" for k in range(branches)
@@ -236,25 +236,25 @@ def _called(evidence: Evidence) -> list[str]:
 
 
 def _fed_nothing(evidence: Evidence) -> str:
-    """What norms do whose weights were drawn like those of a matrix."""
+    """What norms do if their weights are drawn like those of a matrix."""
     means, farthest = evidence.yours("start.norms_mean"), evidence.yours("start.norms")
     if np.allclose(means, 0, atol=1e-6) and np.allclose(farthest, 1, atol=1e-6):
-        return "All of them are 0, so nothing of the stream reaches a branch."
+        return "All of them are 0, so the branches see nothing of the stream."
     if np.abs(means).max() > 0.2 or farthest.max() > 1.5:
         return ""
-    return "They are no matrix: if you draw them like one, every branch is fed next to nothing."
+    return "If you draw them like a matrix, the branches see almost nothing of the stream."
 
 
 def _some_ends(evidence: Evidence) -> str:
-    """Which matrices that end a branch are off, where not all of them are."""
+    """Which matrices at the end of a branch are wrong, if not all of them are."""
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
     ends = evidence.yours("start.ends")
     off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
     if len(off) == len(ends):
         return _spreads(evidence)
     return unwrapped(f"""Of the {len(ends)} matrices in `ends`, {len(off)}
-    {"has" if len(off) == 1 else "have"} another one: matrix {int(off[0])} has a standard deviation
-    of {float(ends[off[0]]):.4f}; asked for is {wanted:.4f}.""")
+    {"is" if len(off) == 1 else "are"} wrong: matrix {int(off[0])} has a standard deviation of
+    {number(float(ends[off[0]]))} instead of {number(wanted)}.""")
 
 
 def _branch_end(evidence: Evidence, which: int) -> str:
@@ -272,19 +272,25 @@ def _something_off(evidence: Evidence) -> Finding | None:
     if len(off):
         which = int(off[np.abs(np.log(spreads[off] / std + 1e-9)).argmax()])
         alike = len(off) == len(spreads) and np.ptp(spreads) < 2 * (_NEAR * spreads.mean())
-        whose = "every matrix that ends no branch" if alike else _called(evidence)[which]
-        others = "" if alike else f" Of {len(spreads)} that end no branch, {len(off)} are off."
+        whose = "the matrices that don't end a branch" if alike else _called(evidence)[which]
+        others = (
+            ""
+            if alike
+            else f" Of {len(spreads)} matrices that don't end a branch, {len(off)}"
+            f" {'is' if len(off) == 1 else 'are'} wrong."
+        )
         mean = float(evidence.yours("start.means")[which])
         around = (
             ""
             if abs(mean) < max(std, float(spreads[which])) / 4
-            else f" Its mean is {mean:.4f} in place of 0."
+            else f" The mean is {number(mean)} instead of 0."
         )
         return Finding(
             "other-spread",
-            "The matrices do not have the spread that was asked for.",
+            "Your matrices don't have the standard deviation `std`.",
             f"With std = {std:g}, the standard deviation of {whose} is "
-            f"{number(float(spreads[which]))}, {number(float(spreads[which]) / std)} times `std`."
+            f"{number(float(spreads[which]))}, which is "
+            f"{number(float(spreads[which]) / std)} times `std`."
             f"{around}{others}{_ends_beside(evidence)}{_loss_if_odd(evidence)}",
             START,
         )
@@ -296,15 +302,15 @@ def _something_off(evidence: Evidence) -> Finding | None:
         spread = float(np.concatenate([spreads, evidence.yours("start.ends")])[which])
         return Finding(
             "other-mean",
-            "The mean of a matrix is not 0.",
-            f"With std = {std:g}, the mean of {whose} is {float(means[which]):.4f}, and its "
-            f"standard deviation {spread:.4f}. Does what you draw replace what was there?",
+            "One of your matrices doesn't have mean 0.",
+            f"With std = {std:g}, the mean of {whose} is {number(float(means[which]))} and its "
+            f"standard deviation {number(spread)}. Do you replace the old numbers, or add to them?",
             START,
         )
     if not _ends_right(evidence):
         return Finding(
             "other-ends",
-            "The matrices that end a branch have another spread than was asked for.",
+            "The matrices at the end of a branch have the wrong standard deviation.",
             _some_ends(evidence),
             START,
         )
@@ -313,34 +319,34 @@ def _something_off(evidence: Evidence) -> Finding | None:
     if not evidence.same("start.in_place"):
         return Finding(
             "other-parameters",
-            "The model has other parameters now than it had before.",
-            "Their numbers are right, but an optimizer that was given the old ones would train "
-            "what no longer belongs to the model. Fill a parameter in place; do not replace it.",
+            "You replaced parameters of the model with new ones.",
+            "Their numbers are right, but an optimizer that was given the old parameters would no "
+            "longer train the model. Fill parameters in place instead of replacing them.",
             START,
         )
     if not evidence.same("start.trainable"):
         return Finding(
             "not-trainable",
-            "Some parameters no longer ask for a gradient.",
-            "Their numbers are right, but nothing will train them: `requires_grad` is False. "
-            "`torch.no_grad()` or `nn.init` change numbers and leave it as it is.",
+            "Some parameters no longer require a gradient.",
+            "Their numbers are right, but they won't be trained because `requires_grad` is False. "
+            "`nn.init` or `torch.no_grad()` let you change numbers without changing that.",
             START,
         )
     if not evidence.same("start.nothing_returned"):
         return Finding(
             "something-returned",
-            "Your function returns something; it should return nothing.",
-            "The model is right, and was changed in place. A result would look as if there were "
-            "another model, and the given one as it was.",
+            "Your function returns something, but it should return nothing.",
+            "You rightly changed the model in place. A return value would suggest that there is a "
+            "second model and that the given one is unchanged.",
             START,
         )
     return None
 
 
 @mistake(
-    "The model's parameters are what they were before your function was called.",
+    "Your function doesn't change the model's parameters.",
     lambda e: unwrapped(f"""{_loss(e)} Change parameters in place, with `nn.init` or under
-    `torch.no_grad()`; a new tensor in a local name changes nothing."""),
+    `torch.no_grad()`. Assigning a new tensor to a local variable doesn't change the model."""),
     recognized=lambda e: (
         _all_left(e)
         and bool(e.yours("start.norms_kept"))
@@ -348,13 +354,13 @@ def _something_off(evidence: Evidence) -> Finding | None:
     ),
 )
 def _untouched(model: nn.Module, ends: list[str], std: float) -> None:
-    """Looks at the model and leaves it as it is."""
+    """Does nothing."""
 
 
 @mistake(
-    "Only the matrices in `ends` are new; all others are as they were.",
-    lambda e: unwrapped(f"""{len(_called(e))} more should be normal with std = {_std(e):g}, the
-    embeddings among them. {_loss(e)}"""),
+    "You set only the matrices in `ends` and left all the others as they were.",
+    lambda e: unwrapped(f"""Another {len(_called(e))} matrices, including the embeddings, should be
+    normal with std = {_std(e):g}. {_loss(e)}"""),
     recognized=lambda e: (
         bool(e.yours("start.left")[: len(_called(e))].all())
         and not e.yours("start.left")[len(_called(e)) :].any()
@@ -366,13 +372,13 @@ def _ends_alone(model: nn.Module, ends: list[str], std: float) -> None:
 
 
 def _is_a_constant(evidence: Evidence) -> bool:
-    """True if matrices have the deviation that the chapter gives its own."""
+    """True if the matrices have the standard deviation that the chapter uses."""
     return _near(evidence.yours("start.plain"), _CHAPTERS)
 
 
 _chapters_deviation = mistake(
-    f"Your matrices have the deviation of the chapter, {_CHAPTERS:g}; asked for is `std`.",
-    lambda e: f"std = {_std(e):g} here, and yours is {_plain_ratio(e) * _std(e):.4f}.",
+    f"Your matrices have the chapter's standard deviation, {_CHAPTERS:g}, instead of `std`.",
+    lambda e: f"Here std is {_std(e):g}, but yours is {number(_plain_ratio(e) * _std(e))}.",
     recognized=_is_a_constant,
 )(
     _draws(
@@ -382,9 +388,11 @@ _chapters_deviation = mistake(
 )
 
 _hot_start = mistake(
-    "Your weights have a standard deviation of 1, whatever `std` says.",
-    lambda e: unwrapped(f"""Here std is {_std(e):g}. {_loss(e)} A model that is sure of random
-    things first has to unlearn them."""),
+    "Your weights have a standard deviation of 1 instead of `std`.",
+    lambda e: (
+        unwrapped(f"""Here std is {_std(e):g}. {_loss(e)} A model that starts out sure of random
+    predictions first has to unlearn them.""")
+    ),
     recognized=_plain_is(lambda std: 1 / std),
 )(
     _draws(
@@ -394,16 +402,16 @@ _hot_start = mistake(
 )
 
 _all_zero = mistake(
-    "All matrices are 0.",
-    lambda e: unwrapped(f"""{_loss(e)} That is as it should be, and it stays so: equal channels get
-    equal gradients and never become different."""),
+    "You set all matrices to 0.",
+    lambda e: unwrapped(f"""{_loss(e)} So the loss is fine at the start, but the model can't learn:
+    equal channels get equal gradients, so they never become different."""),
     recognized=lambda e: not (e.yours("start.plain").any() or e.yours("start.ends").any()),
 )(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
 
 _variance_for_deviation = mistake(
-    "You took `std` for the variance; it is the variance's root already.",
+    "You took the root of `std`, but it is already a standard deviation, not a variance.",
     lambda e: unwrapped(f"""With std = {_std(e):g} your standard deviation is
-    {number(_plain_ratio(e) * _std(e))}, the root of that. {_loss(e)}"""),
+    {number(_plain_ratio(e) * _std(e))}. {_loss(e)}"""),
     recognized=_plain_is(lambda std: std**-0.5),
 )(
     _draws(
@@ -413,11 +421,10 @@ _variance_for_deviation = mistake(
 )
 
 _variance_given = mistake(
-    "Your matrices have the square of `std` for a standard deviation: that is the variance.",
-    lambda e: unwrapped(f"""With std = {_std(e):g} yours is
-    {number(_plain_ratio(e) * _std(e))}; the square of {_std(e):g} is {number(_std(e) ** 2)}. What
-    draws takes the standard deviation itself: `nn.init.normal_`, `randn` times a
-    number.{_ends_beside(e)}"""),
+    "The standard deviation of your matrices is the square of `std`, but that's the variance.",
+    lambda e: unwrapped(f"""With std = {_std(e):g} yours is {number(_plain_ratio(e) * _std(e))}, and
+    the square of {_std(e):g} is {number(_std(e) ** 2)}. `nn.init.normal_` takes the standard
+    deviation itself, and so does a factor for `randn`.{_ends_beside(e)}"""),
     recognized=_plain_is(lambda std: std),
 )(
     _draws(
@@ -427,12 +434,10 @@ _variance_given = mistake(
 )
 
 _not_normal = mistake(
-    "Your matrices have the right deviation, and are not normal: nothing in them is far from 0.",
-    lambda e: (
-        unwrapped(f"""The entry farthest from 0 is {float(e.yours("start.farthest").min()):.2f}
-    deviations away; among as many normal numbers some are 3 and more. Is that a range, or are they
-    cut off?""")
-    ),
+    "Your matrices have the right standard deviation, but they aren't normal.",
+    lambda e: unwrapped(f"""In one of them, the entry farthest from 0 is only
+    {float(e.yours("start.farthest").min()):.2f} standard deviations away, but among so many normal
+    numbers some are 3 or more away. Did you draw from a range, or cut the numbers off?"""),
     recognized=lambda e: (
         _near(e.yours("start.plain"), _std(e)) and _ends_right(e) and not _reaches_far(e)
     ),
@@ -444,7 +449,7 @@ _not_normal = mistake(
 )
 
 _uniform_of_that_width = mistake(
-    "You drew between −std and std; that is a range, and its deviation is std / √3.",
+    "You drew uniformly between −std and std, which has a standard deviation of std / √3.",
     lambda e: f"{_times_std(e)}.",
     recognized=lambda e: _plain_is(lambda _: 3**-0.5)(e) and not _reaches_far(e),
 )(
@@ -456,10 +461,10 @@ _uniform_of_that_width = mistake(
 
 
 @mistake(
-    "The embeddings are as they were; only the layers between them were set.",
-    lambda e: unwrapped(f"""The token embedding has a deviation of
-    {float(e.yours("start.plain")[0]):.2f}, and as it is tied, so has the output layer.
-    {_loss(e)}"""),
+    "You set the layers, but left the embeddings as they were.",
+    lambda e: unwrapped(f"""The token embedding has a standard deviation of
+    {number(float(e.yours("start.plain")[0]))}, and so has the output layer, which shares its
+    weights. {_loss(e)}"""),
     recognized=lambda e: (
         bool(e.yours("start.left")[:2].all()) and _near(e.yours("start.plain")[2:], _std(e))
     ),
@@ -479,8 +484,9 @@ def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None
 @mistake(
     "The output layer no longer shares its matrix with the token embedding.",
     lambda e: (
-        unwrapped(f"""They are two of {e.number("V")} × {e.number("C")} numbers now: one layer, or
-    each, was given a new one. Fill a parameter in place; do not replace it.""")
+        unwrapped(f"""There are now two matrices with {e.number("V")} × {e.number("C")} numbers,
+    because you gave at least one of the layers a new one. Fill parameters in place instead of
+    replacing them.""")
     ),
     recognized=lambda e: not bool(e.yours("start.tied")),
 )
@@ -492,31 +498,30 @@ def _untied(model: nn.Module, ends: list[str], std: float) -> None:
 
 
 _ends_not_scaled = mistake(
-    "The matrices that end a branch are as large as all others.",
-    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
+    "Your matrices at the end of a branch have the same standard deviation as all others.",
+    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
     recognized=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
 
 _all_divided = mistake(
-    "You divided by the root of the number of branches everywhere; only `ends` is that small.",
-    lambda e: unwrapped(
-        f"""{_times_std(e)}, as is that of those in `ends`, where 1 / √{e.number("K")} is right."""
+    "You divided by the root of the number of branches everywhere instead of only in `ends`.",
+    lambda e: (
+        f"{_times_std(e)}. Only those in `ends` should have 1 / √{e.number('K')} times `std`."
     ),
     recognized=lambda e: _ends_right(e) and _plain_is_small(e),
 )(_everywhere_divided)
 
 _others_divided = mistake(
-    "You made the wrong matrices smaller: those that end no branch, and not those in `ends`.",
-    lambda e: unwrapped(
-        f"""{_times_std(e)}; that of those in `ends` is {number(_ends_ratio(e))} times."""
-    ),
+    "You made the wrong matrices smaller, those that don't end a branch.",
+    lambda e: f"{_times_std(e)}, but those in `ends` have {number(_ends_ratio(e))} times `std`.",
     recognized=lambda e: _near(e.yours("start.ends"), _std(e)) and _plain_is_small(e),
 )(_all_but_the_ends_divided)
 
 _same_name_elsewhere = mistake(
-    "A matrix is small that ends no branch: its name only ends like one of those in `ends`.",
-    lambda e: unwrapped(f"""Its standard deviation is {float(e.yours("start.plain")[_ALIKE]):.4f};
-    asked for is std = {_std(e):g}. `ends` holds whole names: compare with `name in ends`."""),
+    "You made a matrix smaller whose name only ends like one of those in `ends`.",
+    lambda e: unwrapped(f"""Its standard deviation is
+    {number(float(e.yours("start.plain")[_ALIKE]))} instead of std = {_std(e):g}. `ends` holds whole
+    names, so compare with `name in ends`."""),
     recognized=lambda e: (
         _ends_right(e)
         and _near(np.delete(e.yours("start.plain"), _ALIKE), _std(e))
@@ -525,20 +530,20 @@ _same_name_elsewhere = mistake(
 )(_by_the_last_name)
 
 _divided_by_the_count = mistake(
-    "You divided by the number of branches; it is variances that add up, so divide by its root.",
+    "You divided by the number of branches instead of its root. It is the variances that add up.",
     _spreads,
     recognized=_ends_are(lambda K: 1 / K),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
 
 _multiplied_by_the_root = mistake(
-    "You multiplied by the root of the number of branches; divide by it.",
-    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
+    "You multiplied by the root of the number of branches instead of dividing by it.",
+    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
     recognized=_ends_are(lambda K: K**0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std * math.sqrt(K))))
 
 _counted_twice = mistake(
-    unwrapped("""You divided by √(2 · branches). Two branches a block is a rule of the chapter's
-    model; `ends` lists every branch already."""),
+    unwrapped("""You divided by √(2 · branches), but `ends` already lists every branch. The 2 is for
+    counting blocks with two branches each, as in the chapter."""),
     _spreads,
     recognized=_ends_are(lambda K: (2 * K) ** -0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
@@ -547,13 +552,13 @@ _counted_twice = mistake(
 def _norms_left(evidence: Evidence) -> str:
     far = float(evidence.yours("start.norms").max())
     if _biases_right(evidence):
-        return f"They are 1 only in a fresh model, and this one was not: one was {far:.2f} away."
-    return unwrapped(f"""Norms have weights of 1 and biases of 0 only in a fresh model, and this one
-    was not. One weight was {far:.2f} away from 1, and not all biases of the model are 0 now.""")
+        return f"They are only 1 in a new model, but this one wasn't new: one was {far:.2f} off."
+    return unwrapped(f"""Norms only have weights of 1 and biases of 0 in a new model, but this one
+    wasn't new. One weight was {far:.2f} away from 1, and not all biases of the model are 0 now.""")
 
 
 @mistake(
-    "You leave the weights of the norms as they were.",
+    "You left the weights of the norms as they were.",
     _norms_left,
     recognized=lambda e: (
         _plain_right(e) and not _norms_right(e) and bool(e.yours("start.norms_kept"))
@@ -564,7 +569,7 @@ def _norms_as_they_were(model: nn.Module, ends: list[str], std: float) -> None:
 
 
 _norms_set_small = mistake(
-    "The weights of the norms do not start at 1.",
+    "You didn't set the weights of the norms to 1.",
     lambda e: unwrapped(f"""A norm multiplies by its weights, and yours are up to
     {float(e.yours("start.norms").max()):.2f} away from 1. {_fed_nothing(e)}"""),
     recognized=lambda e: _plain_right(e) and not _norms_right(e),
@@ -578,16 +583,16 @@ def _which_biases(evidence: Evidence) -> str:
     whose = "those of the norms" if np.array_equal(off, of_norms) else ""
     whose = "those of the layers" if np.array_equal(off, ~of_norms) else whose
     if evidence.yours("start.biases_left")[off].all():
-        held = "They are as they were, and 0 only in a fresh model"
+        held = "You left them as they were, but they are only 0 in a new model."
     elif np.allclose(largest[off], 1) and np.allclose(evidence.yours("start.biases_mean")[off], 1):
-        held = "They are 1, which is for the weights of norms: a bias has one dimension, too"
+        held = "They are 1, like the weights of norms. Remember that biases are vectors, too."
     else:
-        held = f"The largest number in them is {float(largest.max()):.3f}"
-    return f"{int(off.sum())} of {len(off)} are not{', ' + whose if whose else ''}. {held}."
+        held = f"The largest number in them is {number(float(largest.max()))}."
+    return f"{int(off.sum())} of {len(off)} aren't 0{f', {whose}' if whose else ''}. {held}"
 
 
 _biases_drawn = mistake(
-    "Not all biases are 0.",
+    "You didn't set all biases to 0.",
     _which_biases,
     recognized=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
 )(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))
@@ -599,12 +604,12 @@ TASK = Task(
     START,
     (
         Part(
-            "Embeddings and matrices are normal with `std`, tied weights stay tied.",
+            "Embeddings and matrices are normal with `std`, and tied weights stay tied.",
             2,
             _plain_right,
         ),
         Part(
-            "The matrices that end a branch are smaller, by the root of how many there are.",
+            "The matrices at the end of a branch are divided by the root of their number.",
             1,
             _ends_right,
         ),

@@ -18,10 +18,10 @@ _exchanged = exchanged(RANGES, "cool", "hot")
 
 
 @mistake(
-    "You counted the words that are not real.",
+    "You counted the words that aren't real.",
     lambda e: (
-        f"`cool` is {number(noted(e, 'cool'))}, and the share of real words is one minus "
-        f"that: {number(1 - noted(e, 'cool'))}."
+        f"Your `cool` is {number(noted(e, 'cool'))}, so the share of real words is 1 minus "
+        f"that, {number(1 - noted(e, 'cool'))}."
     ),
     recognized=lambda e: (
         lies(RANGES, "hot", 1 - noted(e, "hot"), e) and not lies(RANGES, "hot", noted(e, "hot"), e)

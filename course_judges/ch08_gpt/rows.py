@@ -1,4 +1,4 @@
-"""What can be said of rows of probabilities, some of which should be 0."""
+"""What can be said about rows of probabilities, some of which should be 0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Property
-from course_judges.wording import number
+from course_judges.wording import listed, number
 from course_tasks.verdict import Finding
 
 
@@ -26,7 +26,7 @@ def sets_agree(value: str) -> Callable[[Evidence], bool]:
 
 
 def exactly_zero(*values: str) -> Callable[[Evidence], bool]:
-    """True if what the reference cuts is exactly 0, and not a small number."""
+    """True if the symbols to be cut have a probability of exactly 0, not a small number."""
 
     def ask(evidence: Evidence) -> bool:
         return all((evidence.yours(v)[evidence.right(v) == 0] == 0).all() for v in values)
@@ -35,7 +35,7 @@ def exactly_zero(*values: str) -> Callable[[Evidence], bool]:
 
 
 def nearly_zero(*values: str) -> Property:
-    """What is cut must have no chance at all, said where nothing but that is wrong."""
+    """Symbols that are cut must have a probability of exactly 0; said if nothing else is wrong."""
 
     def ask(evidence: Evidence) -> Finding | None:
         if evidence.wrong_values:
@@ -48,10 +48,10 @@ def nearly_zero(*values: str) -> Property:
             row, symbol = (int(i) for i in np.unravel_index(int(left.argmax()), left.shape))
             return Finding(
                 "nearly-zero",
-                "What should have no chance has a tiny one.",
-                f"Row {row} gives symbol {symbol} {number(float(left[row, symbol]))}, and it should"
-                " be exactly 0. A large negative number in the place of a logit is not far enough"
-                " below logits that are low themselves: −∞ is.",
+                "A symbol that should be cut still has a tiny probability.",
+                f"In row {row}, symbol {symbol} has {number(float(left[row, symbol]))}, but it"
+                " should have exactly 0. If you replace logits by a large negative number, use −∞"
+                " instead, because other logits may be very low, too.",
                 CHOICE,
             )
         return None
@@ -60,18 +60,18 @@ def nearly_zero(*values: str) -> Property:
 
 
 def row_that_differs(value: str) -> Callable[[Evidence], str]:
-    """The first row that differs: which symbols it keeps beside those it should keep."""
+    """The first row that differs: the symbols it keeps and those it should keep."""
 
     def say(evidence: Evidence) -> str:
         mine, right = evidence.yours(value), evidence.right(value)
         row = int(np.argmax((np.abs(mine - right) > 1e-5).any(axis=-1)))
         kept, wanted = np.flatnonzero(mine[row] > 1e-9), np.flatnonzero(right[row] > 0)
         if kept.tolist() != wanted.tolist():
-            return f"Row {row} keeps {_symbols(kept)}; it should keep {_symbols(wanted)}."
+            return f"row {row} keeps {_symbols(kept)}, but it should keep {_symbols(wanted)}."
         v = int(np.abs(mine[row] - right[row]).argmax())
         return (
-            f"Row {row} keeps the right symbols, and gives symbol {v} a probability of"
-            f" {mine[row, v]:.3f} where {right[row, v]:.3f} was asked for. It sums to"
+            f"row {row} keeps the right symbols, but gives symbol {v} a probability of"
+            f" {mine[row, v]:.3f} instead of {right[row, v]:.3f}. The row sums to"
             f" {mine[row].sum():.3f}."
         )
 
@@ -79,7 +79,7 @@ def row_that_differs(value: str) -> Callable[[Evidence], str]:
 
 
 def probabilities(value: str) -> Property:
-    """Rows must be probabilities: not negative, and summing to 1."""
+    """Rows must be distributions: not negative, and summing to 1."""
 
     def ask(evidence: Evidence) -> Finding | None:
         mine = evidence.yours(value)
@@ -90,7 +90,7 @@ def probabilities(value: str) -> Property:
         row = int(wrong[0])
         return Finding(
             "no-distribution",
-            "What you return is not a distribution.",
+            "Your rows aren't probability distributions.",
             f"Row {row} sums to {number(round(float(sums[row]), 3))}, and its smallest entry is"
             f" {number(float(mine[row].min()))}.{_columns_sum(mine)}",
             CHOICE,
@@ -100,8 +100,8 @@ def probabilities(value: str) -> Property:
 
 
 def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Property:
-    """The symbols that are left must be those of the reference: whether they are likely ones, and
-    how many. `shares` are the probabilities of all symbols, (B, V).
+    """The right symbols must be kept: likely ones, and as many as the task asks for. `shares` are
+    the probabilities of all symbols, (B, V).
     """
 
     def ask(evidence: Evidence) -> Finding | None:
@@ -115,28 +115,31 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
             row, kept, cut = odd
             return Finding(
                 "other-symbols",
-                "You cut symbols that are likelier than some that you keep.",
-                f"In row {row} symbol {kept} has a probability of {given[row, kept]:.3f} and stays,"
-                f" and symbol {cut} has {given[row, cut]:.3f} and is cut. {told}",
+                "You cut symbols that are likelier than some of those that you keep.",
+                f"In row {row} you keep symbol {kept} with a probability of"
+                f" {given[row, kept]:.3f}, but cut symbol {cut} with {given[row, cut]:.3f}. "
+                f"Altogether, {told}",
                 CHOICE,
             )
         counts, wanted = mine.sum(axis=-1), right.sum(axis=-1)
         held = (given * mine).sum(axis=-1)
-        of = f"You keep {_list(counts)} symbols in the rows; asked for are {_list(wanted)}."
+        of = f"Your rows keep {listed(counts)} symbols instead of {listed(wanted)}."
         if (counts == counts[0]).all() and not (wanted == wanted[0]).all():
-            what = f"You keep equally many symbols in every row: {_likeliest(int(counts[0]))}."
+            what = (
+                f"You keep the same number of symbols in every row: {_likeliest(int(counts[0]))}."
+            )
         elif (counts >= wanted).all() or (counts <= wanted).all():
-            side = "more" if (counts >= wanted).all() else "fewer"
-            what = f"You keep the likeliest symbols, and {side} of them than asked for."
+            side = "many" if (counts >= wanted).all() else "few"
+            what = f"You keep the likeliest symbols, but too {side} of them."
         else:
             what = (
-                "You keep the likeliest symbols: in some rows more than asked for, in some fewer."
+                "You keep the likeliest symbols, but too many in some rows and too few in others."
             )
         return Finding(
             "other-counts",
             what,
-            f"{of} Together they hold between {held.min():.3f} and {held.max():.3f} of the"
-            f" probability. {told}",
+            f"{of} Their probabilities sum to between {held.min():.3f} and {held.max():.3f}. For"
+            f" example, {told}",
             CHOICE,
         )
 
@@ -144,19 +147,17 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
 
 
 def _columns_sum(values: np.ndarray) -> str:
-    """A sentence on columns that sum to 1, or the whole tensor; empty where one column does not,
-    unless it is 0 throughout.
-    """
+    """A sentence if all columns sum to 1 (or are 0), or the whole tensor does; else empty."""
     sums = values.sum(axis=0)
     if len(values) > 1 and np.isclose(values.sum(), 1, atol=1e-4):
-        return " All rows together sum to 1: was the division by the sum over the whole tensor?"
+        return " All rows together sum to 1: did you divide by the sum of the whole tensor?"
     if len(values) == 1 or not (np.isclose(sums, 1, atol=1e-4) | (sums == 0)).all():
         return ""
-    return " Columns sum to 1: was the division along the other dimension?"
+    return " Your columns sum to 1: did you divide along the wrong dimension?"
 
 
 def _unlikelier(kept: np.ndarray, shares: np.ndarray) -> tuple[int, int, int] | None:
-    """A row, a symbol that is kept in it, and a likelier one that is cut; None if there is none."""
+    """A row, a symbol that it keeps, and a likelier one that it cuts; None if there is none."""
     for row, (keep, given) in enumerate(zip(kept, shares, strict=True)):
         if keep.any() and not keep.all():
             last = int(np.where(keep, given, np.inf).argmin())
@@ -178,9 +179,9 @@ def extremes(value: str, *ordinary: str) -> Property:
         v = int(np.argmax(~(np.abs(mine[row] - right[row]) <= 1e-5)))
         return Finding(
             "extreme-logits",
-            "Your answer is right for ordinary logits and wrong for extreme ones.",
+            "Your answer is right for ordinary logits, but wrong for extreme ones.",
             f"Row {row} has {kind}. There you give symbol {v} a probability of"
-            f" {number(float(mine[row, v]))}; asked for is {number(float(right[row, v]))}.",
+            f" {number(float(mine[row, v]))} instead of {number(float(right[row, v]))}.",
             CHOICE,
         )
 
@@ -199,9 +200,9 @@ def alone(*cases: str) -> Property:
         place = tuple(np.argwhere(~(np.abs(mine - right) <= 1e-5))[0])
         return Finding(
             "dimension-of-one",
-            "Your answer goes wrong where a dimension is 1.",
+            "Your answer is wrong when a dimension is 1.",
             f"For logits of shape {right.shape} you give symbol {int(place[1])} a probability of"
-            f" {number(float(mine[place]))}; asked for is {number(float(right[place]))}.",
+            f" {number(float(mine[place]))} instead of {number(float(right[place]))}.",
             CHOICE,
         )
 
@@ -215,8 +216,4 @@ def _likeliest(count: int) -> str:
 def _symbols(symbols: np.ndarray) -> str:
     if not len(symbols):
         return "no symbol"
-    return f"symbol{'s' * (len(symbols) > 1)} {_list(symbols)}"
-
-
-def _list(numbers: np.ndarray) -> str:
-    return ", ".join(str(int(v)) for v in numbers)
+    return f"symbol{'s' * (len(symbols) > 1)} {listed(symbols)}"

@@ -60,9 +60,18 @@ def _shaped_decay(remaining: Callable[[int, int], float]) -> Callable[..., float
 def _at(evidence: Evidence, step: int) -> str:
     steps = evidence.number("steps")
     step %= steps
-    mine, right = evidence.yours("rates")[step], evidence.right("rates")[step]
-    return unwrapped(f"""At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for
-    is {right:.3f}.""")
+    mine, right = _apart(*(float(side("rates")[step]) for side in (evidence.yours, evidence.right)))
+    return f"At step {step} of {steps} you return {mine} instead of {right}."
+
+
+def _apart(*shares: float) -> list[str]:
+    """Shares with at least four digits, and more where different ones would look alike."""
+    exact = [round(share, 6) for share in shares]
+    for digits in range(4, 8):
+        shown = [number(share, digits) for share in exact]
+        if len(set(shown)) == len(set(exact)):
+            break
+    return shown
 
 
 def _first_wrong(evidence: Evidence) -> str:
@@ -100,7 +109,7 @@ def _beyond_full(evidence: Evidence) -> Finding | None:
     step = int(evidence.yours("rates").argmax())
     first = evidence.number("warm_up")
     after = (
-        f" The last step of the warm-up is number {first - 1}, so this one is level already."
+        f" The warm-up ends with step {first - 1}, so the rate should already be level here."
         if step == first
         else ""
     )
@@ -117,9 +126,7 @@ _PARTS = {
 
 
 def _part_off(evidence: Evidence) -> Finding | None:
-    """The first of the three parts that is wrong: where yours begins and ends, and in what strides
-    it goes.
-    """
+    """The first of the three parts that is wrong: from where to where it goes, and how fast."""
     if not evidence.comparable("rates"):
         return None
     for name, of in _PARTS.items():
@@ -129,33 +136,37 @@ def _part_off(evidence: Evidence) -> Finding | None:
             continue
         strides = np.diff(mine)
         even = len(strides) > 1 and np.allclose(strides, strides[0], atol=1e-6)
+        *ends, second, third = _apart(
+            *map(float, (mine[0], mine[-1], right[0], right[-1], mine[1], mine[2]))
+        )
         going = (
-            f"stays at {mine[0]:.3f}"
+            f"stays at {ends[0]}"
             if even and abs(strides[0]) < 1e-6
-            else f"goes from {mine[0]:.3f} to {mine[-1]:.3f}, in "
-            + (f"strides of {abs(strides[0]):.4f}" if even else "unequal strides")
+            else f"goes from {ends[0]} to {ends[1]}, by {number(abs(strides[0]), 4)} a step"
+            if even
+            else f"is {ends[0]}, {second}, {third}, …, {ends[1]}"
         )
         wanted = (
-            "it should stay at 1"
+            "should stay at 1"
             if name == "level"
-            else f"it should go from {right[0]:.3f} to {right[-1]:.3f}, in strides of"
-            f" {abs(right[1] - right[0]):.4f}"
+            else f"should go from {ends[2]} to {ends[3]}, by"
+            f" {number(abs(right[1] - right[0]), 4)} a step"
         )
         steps = range(evidence.number("steps"))[part]
         too_soon = name == "level" and (strides <= 1e-6).all() and mine[-1] < min(mine[0], 1 - 1e-4)
         return Finding(
             f"other-{name}",
-            "Your rate falls before only `decay` steps are left; until then it should stay at 1."
+            "Your rate starts to fall while more than `decay` steps are left."
             if too_soon
-            else f"Your {name} is another one than asked for.",
-            f"In steps {steps[0]} to {steps[-1]} your share {going}; {wanted}.",
+            else f"Your {name} isn't the one that the task asks for.",
+            f"From step {steps[0]} to step {steps[-1]} your share {going}, but it {wanted}.",
             RATE,
         )
     return None
 
 
 def _unusual(evidence: Evidence) -> Finding | None:
-    """What is wrong only where one of the three parts is missing, or has a single step."""
+    """Mistakes that show only when one of the three parts is missing or has a single step."""
     if not evidence.same("rates"):
         return None
     case = next(case for case in CASES if not evidence.same(case))
@@ -164,10 +175,9 @@ def _unusual(evidence: Evidence) -> Finding | None:
     step = int((~(np.abs(mine - right) <= 1e-5)).argmax())
     return Finding(
         "unusual-training",
-        "Your share is right for an ordinary training, and wrong for one at an edge of what is "
-        "allowed.",
+        "Your rate is right in an ordinary case, but wrong in an extreme one.",
         unwrapped(f"""With steps = {steps}, warm_up = {warm_up}, decay = {decay} and final =
-        {final:g}, yours is {number(float(mine[step]), 4)} at step {step}; asked for is
+        {final:g}, you return {number(float(mine[step]), 4)} at step {step} instead of
         {number(float(right[step]), 4)}."""),
         RATE,
     )
@@ -179,35 +189,37 @@ def _stride(evidence: Evidence) -> str:
 
 
 _starts_at_zero = mistake(
-    "Your first step has a rate of 0, so nothing is learned from the first batch.",
+    "Your rate is 0 at the first step, so the model learns nothing from the first batch.",
     lambda e: (
-        f"{_at(e, 0)} The first step should have 1 / warm_up, and step "
-        f"{e.number('warm_up') - 1}, the last one of the warm-up, should have 1."
+        f"{_at(e, 0)} The first step should have a rate of 1 / warm_up, and the last step of the "
+        f"warm-up, step {e.number('warm_up') - 1}, should have 1."
     ),
     also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 
 _full_one_step_late = mistake(
-    "Your warm-up is full one step after its end.", lambda e: _at(e, e.number("warm_up") - 1)
+    "Your warm-up reaches the full rate one step too late.",
+    lambda e: f"{_at(e, e.number('warm_up') - 1)} That is the last step of the warm-up.",
 )(_shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)))
 
 _no_warm_up = mistake(
-    "There is no warm-up: the first step has the full rate.", lambda e: _at(e, 0)
+    "Your schedule has no warm-up: it begins with the full rate.", lambda e: _at(e, 0)
 )(_shaped(rise=lambda *_: 1.0))
 
 _whole_division = mistake(
-    "`//` rounds down, so the rate is 0 until the warm-up ends.", lambda e: _at(e, 0)
+    "Your rate is 0 until the last step of the warm-up.",
+    lambda e: f"{_at(e, 0)} `//` and `int` round down to 0 here. Divide with `/`.",
 )(_shaped(rise=lambda step, warm_up: (step + 1) // warm_up))
 
 
-@mistake("Your rate stays full to the end.", lambda e: _at(e, -1))
+@mistake("Your rate never falls: it stays full to the end.", lambda e: _at(e, -1))
 def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:  # noqa: ARG001
     return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
 
 
 @mistake(
-    unwrapped("""Your rate falls from the end of the warm-up on; it should stay full until only
-    `decay` steps are left."""),
+    unwrapped("""Your rate starts to fall right after the warm-up, but it should stay full until
+    only `decay` steps are left."""),
     _first_wrong,
 )
 def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
@@ -217,7 +229,8 @@ def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> 
 
 
 @mistake(
-    "Your decay comes right after the warm-up; it belongs to the end of the training.", _first_wrong
+    "Your decay comes right after the warm-up, but it belongs at the end of the training.",
+    _first_wrong,
 )
 def _decay_comes_first(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
     if step < warm_up:
@@ -228,43 +241,42 @@ def _decay_comes_first(step: int, steps: int, warm_up: int, decay: int, final: f
 
 
 _decay_takes_longer_strides = mistake(
-    "The first step of your decay still has 1, so its strides are longer than they should be.",
-    lambda e: unwrapped(f"""{_first_wrong(e)} The first of the last {e.number("decay")} steps has
-    fallen by one stride already: there are as many strides as steps."""),
+    "Your decay starts at 1, so it has to fall too fast to reach `final` in time.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} In the first of the last {e.number("decay")} steps the
+    rate should already be lower, because it falls as many times as there are steps."""),
 )(_shaped_decay(lambda left, decay: left / max(decay - 1, 1)))
 
 _decay_one_step_short = mistake(
-    "The first step of your decay still has 1; the others are right.",
+    "The first step of your decay still has the full rate, but the others are right.",
     lambda e: unwrapped(f"""{_first_wrong(e)} With steps = {e.number("steps")} and decay =
     {e.number("decay")}, step {e.number("steps") - e.number("decay")} is the first of the last
     {e.number("decay")}."""),
 )(_shaped_decay(lambda left, decay: left / decay if left < decay - 1 else 1.0))
 
-_falls_to_zero = mistake("Your rate falls to 0, whatever `final` says.", lambda e: _at(e, -1))(
+_falls_to_zero = mistake("Your rate falls to 0 instead of `final`.", lambda e: _at(e, -1))(
     _shaped(fall=lambda remaining, _: remaining)
 )
 
 _cut_at_final = mistake(
-    unwrapped("""Your rate falls by 1 / decay a step, as on the way to 0, and `final` is no more
-    than a floor under it; take shorter strides, which lead from 1 to `final`."""),
-    lambda e: unwrapped(f"""{_first_wrong(e)} With final = {float(e.inputs["final"]):g} each of the
-    {e.number("decay")} strides is (1 − final) / decay = {_stride(e)}; yours is
-    {number(1 / e.number("decay"), 4)}."""),
+    "Your rate falls as if it went to 0 and then stops at `final`, so it gets there too early.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} You subtract 1 / decay = {
+        number(1 / e.number("decay"), 4)
+    } at each step. To reach final = {float(e.inputs["final"]):g} in {e.number("decay")} steps,
+    subtract (1 − final) / decay = {_stride(e)}."""),
 )(_shaped(fall=lambda remaining, final: max(final, remaining)))
 
 _stops_above_final = mistake(
-    "Your decay is one step late: after the last step it would have reached `final`.",
+    "Your decay is one step late, so it would reach `final` only after the last step.",
     lambda e: _at(e, -1),
 )(_shaped(left_over=1))
 
 _equal_factors = mistake(
-    "Your rate falls by equal factors; asked for are equal amounts.",
-    lambda e: unwrapped(f"""{_first_wrong(e)} From each step to the next the same number is taken
-    away."""),
+    "Your rate falls by equal factors, but it should fall by equal amounts.",
+    lambda e: f"{_first_wrong(e)} Subtract the same number at each step.",
 )(_shaped(fall=lambda remaining, final: final ** (1 - remaining)))
 
 _cosine_for_line = mistake(
-    "You let the rate fall along a cosine; asked for is a straight line.", _first_wrong
+    "Your rate falls along a cosine, but the task asks for a straight line.", _first_wrong
 )(
     _shaped(
         fall=lambda remaining, final: (
@@ -275,7 +287,7 @@ _cosine_for_line = mistake(
 
 
 def _without(evidence: Evidence) -> str:
-    """Without which part it stops: "a warm-up"."""
+    """The missing part that makes the answer stop: "a warm-up"."""
     parts = {"no_warm_up": "a warm-up", "no_decay": "a decay"}
     return " and without ".join(
         told for case, told in parts.items() if case in evidence.answers.errors
@@ -283,10 +295,9 @@ def _without(evidence: Evidence) -> str:
 
 
 @mistake(
-    lambda e: f"Without {_without(e)} you divide by 0.",
-    lambda e: unwrapped(f"""With warm_up = {e.number("warm_up")} and
-    decay = {e.number("decay")} all is well. Ask first whether the step lies in that part at
-    all."""),
+    lambda e: f"In a schedule without {_without(e)} you divide by 0.",
+    lambda e: unwrapped(f"""With warm_up = {e.number("warm_up")} and decay = {e.number("decay")}
+    your rates are right. Before you divide, check whether the step lies in that part at all."""),
     recognized=lambda e: (
         e.same("rates")
         and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
@@ -305,14 +316,14 @@ TASK = Task(
     RATE,
     (
         Part(
-            "The rate rises in equal strides and is full at the last step of the warm-up.",
+            "The rate rises in equal steps and is full at the last step of the warm-up.",
             1,
             _rise_right,
         ),
         Part("Between warm-up and decay it stays full.", 1, _level_right),
-        Part("It falls in equal strides to `final` at the very last step.", 1, _fall_right),
+        Part("It falls in equal steps to `final` at the very last step.", 1, _fall_right),
         Part(
-            "No warm-up, no decay, or nothing between the two, is a schedule like any other.",
+            "It works without a warm-up, without a decay, and with nothing in between.",
             1,
             matches(*CASES),
         ),

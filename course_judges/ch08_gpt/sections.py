@@ -1,4 +1,4 @@
-"""The sections of chapter 08 that a finding sends its reader back to."""
+"""The sections of chapter 08 that a finding can recommend."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from course_judges.ch08_gpt.rows import (
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import listed, number, unwrapped
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def top_k(logits: Tensor, k: Tensor) -> Tensor:
     ordered = logits.sort(dim=-1, descending=True).values  # (B, V)
     last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)  # (B, 1)
     cut = logits.masked_fill(logits < last, -torch.inf)
-    return cut.double().softmax(dim=-1)  # so that none of the others becomes 0
+    return cut.double().softmax(dim=-1)  # so that no kept symbol underflows to 0
 
 
 def _ranks(logits: Tensor, *, descending: bool = True, dim: int = -1) -> Tensor:
@@ -56,7 +56,7 @@ def _kth(logits: Tensor, k: Tensor) -> Tensor:
 
 
 def _one_edge_for_all(evidence: Evidence) -> bool:
-    """True if one number parts the logits that are kept from those that are cut, in all rows."""
+    """True if one threshold separates kept from cut logits in all rows."""
     kept, logits = evidence.yours("kept") > 1e-9, evidence.inputs["logits"]
     return (
         evidence.comparable("kept")
@@ -67,21 +67,21 @@ def _one_edge_for_all(evidence: Evidence) -> bool:
 
 
 def _kept_first(evidence: Evidence) -> str:
-    k = evidence.inputs["k"]
-    return f"k is {', '.join(str(int(n)) for n in k)} here. " + row_that_differs("kept")(evidence)
+    k = evidence.inputs["k"].tolist()
+    return f"With k = {listed(k)}, {row_that_differs('kept')(evidence)}"
 
 
 @mistake(
-    "Every symbol kept its chance: nothing was cut.",
-    lambda e: unwrapped(f"""{_kept_first(e)} If you did call `masked_fill`: it returns a new tensor,
-    so keep what it returns."""),
+    "You didn't cut anything: every symbol keeps its probability.",
+    lambda e: unwrapped(f"""{_kept_first(e)} If you did call `masked_fill`, remember that it returns
+    a new tensor."""),
 )
 def _keeps_everything(logits: Tensor, k: Tensor) -> Tensor:  # noqa: ARG001
     return logits.softmax(dim=-1)
 
 
 @mistake(
-    "You set probabilities to 0 and left the others as they were; they no longer sum to 1.",
+    "You set probabilities to 0 without renormalizing, so the rest no longer sum to 1.",
     lambda e: f"{_kept_first(e)} Divide by the sum, or cut the logits before the softmax.",
 )
 def _not_renormalised(logits: Tensor, k: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ def _not_renormalised(logits: Tensor, k: Tensor) -> Tensor:
 
 
 @mistake(
-    "You set the logits of the others to 0; a logit of 0 still has the weight e⁰ = 1.",
+    "You set the other symbols' logits to 0, but a logit of 0 still has the weight e⁰ = 1.",
     lambda e: f"{_kept_first(e)} Set them to −inf.",
 )
 def _zero_mask(logits: Tensor, k: Tensor) -> Tensor:
@@ -97,19 +97,17 @@ def _zero_mask(logits: Tensor, k: Tensor) -> Tensor:
 
 
 _keeps_one_too_few = mistake(
-    "Each row keeps one symbol too few.",
-    lambda e: (
-        unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest. It is lost to
-    a > in the place of ≥, or where 1 is subtracted from k twice.""")
-    ),
+    "You keep one symbol too few in each row.",
+    lambda e: unwrapped(f"""{_kept_first(e)} The k-th symbol itself should be kept. Did you write >
+    instead of ≥, or subtract 1 from k twice?"""),
 )(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
 
 
 @mistake(
-    "A row that should stay whole loses its unlikeliest symbol.",
-    lambda e: unwrapped(f"""With k ≥ V = {e.yours("edges").shape[1]} a row keeps all of its
-    symbols. Is k capped below V, or is there something beyond the last one that is compared with?
-    The place of the unlikeliest is V − 1, and nothing stands at place V."""),
+    "You cut the least likely symbol in rows where k is at least V.",
+    lambda e: unwrapped(f"""Such a row should keep all its V = {e.yours("edges").shape[1]} symbols.
+    Do you limit k to V − 1? The k-th largest logit has index k − 1 in the sorted row, so with
+    k = V it is still there."""),
     cases=("kept", "edges"),
 )
 def _capped_below_all(logits: Tensor, k: Tensor) -> Tensor:
@@ -117,54 +115,58 @@ def _capped_below_all(logits: Tensor, k: Tensor) -> Tensor:
 
 
 _keeps_one_too_many = mistake(
-    "Each row keeps one symbol too many.", lambda e: f"{_kept_first(e)} Ranks count from 0."
+    "You keep one symbol too many in each row.",
+    lambda e: f"{_kept_first(e)} Ranks start at 0.",
 )(_keeping(lambda z, k: _ranks(z) <= k.unsqueeze(1)))
 
 _keeps_the_unlikeliest = mistake(
-    "You keep the least likely symbols.",
-    lambda e: f"{_kept_first(e)} `sort` goes upwards unless told otherwise.",
+    "You keep the least likely symbols instead of the likeliest ones.",
+    lambda e: f"{_kept_first(e)} `sort` is ascending unless you pass `descending=True`.",
 )(_keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)))
 
 _kept_and_cut_exchanged = mistake(
-    "You keep the symbols that are to be cut, and cut those that are likelier.",
-    lambda e: f"{_kept_first(e)} Is the comparison, or the mask, the other way round?",
+    "You keep the symbols that should be cut, and cut the likelier ones.",
+    lambda e: f"{_kept_first(e)} Is your comparison or your mask the wrong way round?",
     also=(_keeping(lambda z, k: z <= _kth(z, k)),),
 )(_keeping(lambda z, k: z < _kth(z, k)))
 
 _kth_from_below = mistake(
-    "You keep the k-th smallest logit and all above it; it is the k-th largest that counts.",
-    lambda e: f"{_kept_first(e)} `kthvalue`, and `sort` unless told otherwise, count from below.",
+    "You cut below the k-th smallest logit instead of the k-th largest.",
+    lambda e: (
+        f"{_kept_first(e)} `kthvalue` counts from the smallest, and so does `sort` by default."
+    ),
 )(_keeping(lambda z, k: z >= -_kth(-z, k)))
 
 _keeps_the_first_columns = mistake(
-    "You keep the symbols with the smallest numbers, not the likeliest ones.",
-    lambda e: unwrapped(f"""{_kept_first(e)} Columns stand in the order of the symbols. And a place
-    in a sorted row is not a symbol: it has to be taken back."""),
+    "You keep the first k columns instead of the k likeliest symbols.",
+    lambda e: unwrapped(f"""{_kept_first(e)} Column j belongs to symbol j, however likely it is. If
+    you sorted, bring your mask back into the order of the symbols."""),
 )(_keeping(lambda z, k: torch.arange(z.shape[1]).expand_as(z) < k.unsqueeze(1)))
 
 _ranks_not_inverted = mistake(
-    "You compare the sorted symbols' numbers with k, not their ranks.",
-    lambda e: unwrapped(f"""{_kept_first(e)} `argsort` says which symbol stands at a rank; its own
-    `argsort` says which rank a symbol has."""),
+    "You compared the output of `argsort` with k, but it holds symbols, not ranks.",
+    lambda e: unwrapped(f"""{_kept_first(e)} `argsort` tells you which symbol has which rank. Apply
+    it a second time to get the rank of each symbol."""),
 )(_keeping(lambda z, k: z.argsort(dim=-1, descending=True) < k.unsqueeze(1)))
 
-_one_k_for_all = mistake("Every row is cut at the k of row 0.", _kept_first)(
+_one_k_for_all = mistake("You use the k of row 0 for every row.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k[0])
 )
 
-_largest_k_for_all = mistake("Every row is cut at the largest k of the batch.", _kept_first)(
+_largest_k_for_all = mistake("You use the largest k of the batch for every row.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k.max())
 )
 
-_smallest_k_for_all = mistake("Every row is cut at the smallest k of the batch.", _kept_first)(
+_smallest_k_for_all = mistake("You use the smallest k of the batch for every row.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k.min())
 )
 
 
 @mistake(
-    "Your softmax runs over the rows; it runs over the symbols of each row.",
-    lambda e: unwrapped(f"""Row 0 sums to {float(e.yours("kept")[0].sum()):.3f}, and columns sum to
-    1. In a (B, V) tensor symbols stand along the last dimension."""),
+    "Your softmax runs along the wrong dimension, over the rows instead of the symbols.",
+    lambda e: unwrapped(f"""Your columns sum to 1, but row 0 sums to
+    {float(e.yours("kept")[0].sum()):.3f}. In a (B, V) tensor, the symbols are along the last
+    dimension."""),
 )
 def _softmax_over_rows(logits: Tensor, k: Tensor) -> Tensor:
     cut = logits.masked_fill(~_kept(logits, k), -torch.inf)
@@ -172,7 +174,7 @@ def _softmax_over_rows(logits: Tensor, k: Tensor) -> Tensor:
 
 
 def _holds_logits(evidence: Evidence) -> bool:
-    """True if a softmax of each row is what was asked for."""
+    """True if a softmax of each row would be right."""
     mine = evidence.yours("kept").astype(float)
     if not evidence.comparable("kept") or not np.isfinite(mine.max(axis=-1)).all():
         return False
@@ -182,9 +184,9 @@ def _holds_logits(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You return logits, or logarithms of probabilities; asked for are probabilities.",
+    "You return logits or logarithms of probabilities instead of probabilities.",
     lambda e: unwrapped(f"""A softmax of your rows would be right. Row 0 sums to
-    {float(e.yours("kept")[0].sum()):.3g}, and should sum to 1."""),
+    {number(float(e.yours("kept")[0].sum()))}, but it should sum to 1."""),
     recognized=_holds_logits,
 )
 def _logits_returned(logits: Tensor, k: Tensor) -> Tensor:
@@ -192,20 +194,20 @@ def _logits_returned(logits: Tensor, k: Tensor) -> Tensor:
 
 
 _one_edge = mistake(
-    "All rows are cut at one and the same logit; each row has a k-th largest of its own.",
+    "You use one threshold for all rows, but each row has its own k-th largest logit.",
     _kept_first,
     recognized=_one_edge_for_all,
 )(_keeping(lambda z, k: z >= _kth(z, k).min()))
 
 _ranks_over_the_batch = mistake(
-    "You rank each symbol against the other rows; rank it within its own row.",
+    "You rank each logit among the other rows instead of within its own row.",
     _kept_first,
 )(lambda z, k: z.masked_fill(_ranks(z, dim=0) >= k.unsqueeze(1), -1e9).softmax(-1))
 
 
 @mistake(
-    "The symbols that are kept all got the same chance.",
-    lambda e: f"{_kept_first(e)} They keep their ratios: take the softmax over them.",
+    "You gave all kept symbols the same probability.",
+    lambda e: f"{_kept_first(e)} Their ratios shouldn't change, so take the softmax over them.",
 )
 def _all_alike(logits: Tensor, k: Tensor) -> Tensor:
     kept = _kept(logits, k).to(logits.dtype)
@@ -213,20 +215,20 @@ def _all_alike(logits: Tensor, k: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your rows are sorted: column j no longer belongs to symbol j.",
-    lambda e: f"{_kept_first(e)} `scatter` takes sorted values back to their columns.",
+    "Your rows are still sorted, so column j no longer belongs to symbol j.",
+    lambda e: f"{_kept_first(e)} `scatter` brings sorted values back to their columns.",
 )
 def _left_sorted(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits, k).sort(dim=-1, descending=True).values
 
 
-@mistake("The softmax was taken twice: probabilities were treated as logits.", _kept_first)
+@mistake("You took the softmax twice: the second time, of probabilities.", _kept_first)
 def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits.softmax(dim=-1), k)
 
 
 def _keeps_exactly_k(evidence: Evidence) -> bool:
-    """All is right but where symbols tie, and there as many are kept as k says."""
+    """True if everything is right except for ties, where exactly k symbols are kept."""
     if not evidence.same("kept", "edges") or not evidence.comparable("ties"):
         return False
     kept = evidence.yours("ties") > 1e-9
@@ -242,15 +244,13 @@ def _tied_row(evidence: Evidence) -> str:
     last = row[right > 0].min()
     tied = " and ".join(str(int(v)) for v in np.flatnonzero(row == last))
     return (
-        f"With k = {k}, symbols {tied} of row 0 have the same logit, {number(last)}, which is the"
-        " k-th largest, and you keep one of them. Both are as likely as the k-th, so keep both:"
-        " compare each logit with the k-th largest one."
+        f"In row 0, with k = {k}, symbols {tied} both have the k-th largest logit, {number(last)},"
+        " but you keep only one of them. Compare each logit with the k-th largest one to keep both."
     )
 
 
 @mistake(
-    unwrapped("""You keep exactly k symbols, and of several that are as likely as the k-th, you cut
-    those for which there is no room."""),
+    "You keep exactly k symbols, but those that are as likely as the k-th should be kept, too.",
     _tied_row,
     recognized=_keeps_exactly_k,
 )
@@ -260,11 +260,13 @@ def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
 
 
 @mistake(
-    "You take the k-th largest of the different logits; equal ones count as often as they occur.",
-    lambda e: unwrapped(f"""In row 2 the two likeliest symbols have the same logit, which is the
-    largest and the second largest one. With k = {int(e.inputs["k"][2])} you keep
-    {int((e.yours("ties")[2] > 1e-9).sum())} symbols of that row; asked for are
-    {int((e.right("ties")[2] > 0).sum())}."""),
+    "You count equal logits only once when you look for the k-th largest.",
+    lambda e: (
+        unwrapped(f"""In row 2 the two likeliest symbols have the same logit, so it is both the
+    largest and the second largest. With k = {int(e.inputs["k"][2])} you keep
+    {int((e.yours("ties")[2] > 1e-9).sum())} symbols of that row instead of
+    {int((e.right("ties")[2] > 0).sum())}.""")
+    ),
     cases=("ties",),
 )
 def _distinct_logits(logits: Tensor, k: Tensor) -> Tensor:
@@ -279,13 +281,13 @@ def _distinct_logits(logits: Tensor, k: Tensor) -> Tensor:
 def _nearly_tied_row(evidence: Evidence) -> str:
     row, k = evidence.inputs["tied"][1], int(evidence.inputs["k"][1])
     last, further = np.sort(row)[::-1][k - 1 : k + 1]
-    return unwrapped(f"""With k = {k}, the k-th largest logit of row 1 is {last:.4f} and the next
-    one {further:.4f}: that is less, and you keep both. Two equal logits need no allowance for
-    rounding, since nothing was computed with them.""")
+    return unwrapped(f"""In row 1, with k = {k}, the k-th largest logit is {last:.4f}. The next one
+    is smaller, {further:.4f}, but you keep it. You don't need a tolerance here, because nothing was
+    computed with the logits.""")
 
 
 @mistake(
-    "You keep what is nearly as likely as the k-th; only what is exactly as likely is kept.",
+    "You also keep symbols that are only nearly as likely as the k-th.",
     _nearly_tied_row,
     cases=("ties",),
 )
@@ -300,16 +302,16 @@ TASK = Task(
     top_k,
     CHOICE,
     (
-        Part("Each row keeps its own k likeliest symbols and no other.", 1, sets_agree("kept")),
+        Part("Each row keeps its own k likeliest symbols and no others.", 1, sets_agree("kept")),
         Part(
-            "What is kept has its probability, renormalized, with any k and any logits.",
+            "The kept symbols have their probabilities, renormalized, for any k and any logits.",
             1,
             lambda e: (
                 e.same("kept", "edges", "extreme", "row", "symbol")
                 and exactly_zero("kept", "edges", "extreme")(e)
             ),
         ),
-        Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
+        Part("Symbols that are as likely as the k-th are kept, too.", 2, matches("ties")),
     ),
     properties=(
         probabilities("kept"),

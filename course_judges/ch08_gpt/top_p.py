@@ -29,9 +29,9 @@ from course_tasks.verdict import Finding
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     """Probabilities (B, V) of the smallest set of likeliest symbols that reaches p."""
-    shares = (logits.double() / temperature).softmax(dim=-1)  # so that none becomes 0
+    shares = (logits.double() / temperature).softmax(dim=-1)  # so that none underflows to 0
     ranked, order = shares.sort(dim=-1, descending=True)
-    before = ranked.cumsum(dim=-1) - ranked  # what the likelier ones already hold
+    before = ranked.cumsum(dim=-1) - ranked  # the sum of the likelier ones
     kept = (before < p) | (torch.arange(logits.shape[-1]) < least)  # (B, V), by rank
     ranked = torch.where(kept, ranked, 0.0)
     ranked = ranked / ranked.sum(dim=-1, keepdim=True)
@@ -70,7 +70,7 @@ def _before(ranked: Tensor) -> Tensor:
 
 def _share_kept(evidence: Evidence) -> str:
     p, t = float(evidence.inputs["p"]), float(evidence.inputs["temperature"])
-    return f"With p = {p:g} at temperature {t:g}: {row_that_differs('nucleus')(evidence)}"
+    return f"With p = {p:g} and temperature {t:g}, {row_that_differs('nucleus')(evidence)}"
 
 
 def _first(ranked: Tensor, least: Tensor | int) -> Tensor:
@@ -79,23 +79,23 @@ def _first(ranked: Tensor, least: Tensor | int) -> Tensor:
 
 
 def _missing_share(evidence: Evidence) -> str:
-    """How far below p the symbols stay that are left when the crossing one is cut."""
+    """How far below p the kept symbols stay if the crossing one is cut."""
     mine, right = evidence.yours("nucleus"), evidence.right("nucleus")
     row = int(((mine > 1e-9) != (right > 0)).any(axis=-1).argmax())
     logits = evidence.inputs["logits"][row] / float(evidence.inputs["temperature"])
     shares = torch.tensor(logits).softmax(dim=-1).numpy()
     held = float(shares[mine[row] > 1e-9].sum())
-    return unwrapped(f"""In row {row} what you keep holds {held:.3f} of the probability; the set has
-    to reach p = {float(evidence.inputs["p"]):g}, so the symbol that crosses p belongs to it.""")
+    return unwrapped(f"""In row {row} the probabilities that you keep sum to {held:.3f}, but the set
+    has to reach p = {float(evidence.inputs["p"]):g}, so it needs the symbol that crosses p.""")
 
 
 _top_p_drops_crossing = mistake(
-    "You cut the symbol with which the sum crosses p; it belongs to the set.", _missing_share
+    "You cut the symbol with which the sum crosses p, but it belongs to the set.", _missing_share
 )(_leaving(lambda ranked, p: ranked.cumsum(dim=-1) <= p))
 
 
 @mistake(
-    "Every symbol kept its chance: nothing was cut.",
+    "You didn't cut anything: every symbol keeps its probability.",
     _share_kept,
     cases=("nucleus", "least"),
 )
@@ -104,15 +104,15 @@ def _keeps_everything(logits: Tensor, temperature: float, p: float, least: int) 
 
 
 def _with_both(evidence: Evidence) -> str:
-    """What is kept where p and `least` both have a say."""
-    return unwrapped(f"""With p = {float(evidence.inputs["p"]):g} and least = 2:
+    """What is kept when both p and `least` matter."""
+    return unwrapped(f"""With p = {float(evidence.inputs["p"]):g} and least = 2,
     {row_that_differs("both")(evidence)}""")
 
 
-# With least = 1 it keeps one symbol too many, so it is asked for before that mistake.
+# With least = 1 this keeps one symbol too many, so it has to be recognized before that mistake.
 @mistake(
-    "You add `least` symbols to those that p takes; the larger of the two sets is kept.",
-    lambda e: f"{_with_both(e)} With least = 1 your set holds one symbol more than p takes.",
+    "You keep `least` symbols in addition to those that reach p, instead of the larger set.",
+    lambda e: f"{_with_both(e)} Even with least = 1 you keep one symbol too many.",
     cases=("nucleus", "least", "both"),
 )
 def _least_added_in_full(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -122,7 +122,7 @@ def _least_added_in_full(logits: Tensor, temperature: float, p: float, least: in
 
 
 _keeps_one_too_many = mistake(
-    "One symbol beyond the one that crosses p is kept.", lambda e: _share_kept(e)
+    "You keep one symbol too many, after the one that crosses p.", lambda e: _share_kept(e)
 )(
     _leaving(
         lambda ranked, p: (
@@ -132,8 +132,8 @@ _keeps_one_too_many = mistake(
 )
 
 _sorted_upwards = mistake(
-    "You summed from the least likely symbol upwards.",
-    lambda e: f"{_share_kept(e)} `sort` goes upwards unless told otherwise.",
+    "You started the sum at the least likely symbol instead of the likeliest.",
+    lambda e: f"{_share_kept(e)} `sort` is ascending unless you pass `descending=True`.",
     cases=("nucleus", "least"),
 )(_leaving(lambda ranked, p: _before(ranked) < p, descending=False))
 
@@ -146,21 +146,22 @@ def _upwards_beside_the_likeliest(
 
 
 @mistake(
-    "You summed from the least likely symbol upwards, and kept the likeliest besides.",
-    lambda e: unwrapped(f"""{_share_kept(e)} Sort downwards, and sum from the likeliest symbol:
-    then it is among those that reach p."""),
+    "You started the sum at the least likely symbol and also kept the likeliest.",
+    lambda e: unwrapped(f"""{_share_kept(e)} Sort in descending order and start the sum at the
+    likeliest symbol, so that it is always among those that reach p."""),
     cases=("nucleus", "least", "extreme"),
     also=(_upwards_beside_the_likeliest,),
 )
 def _upwards_and_the_likeliest(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     summed = _upwards_beside_the_likeliest(logits, temperature, p, 1)
-    enough = top_p(logits, temperature, 0.0, least)  # alone, where one of them is missing
+    enough = top_p(logits, temperature, 0.0, least)  # used alone if one of them is missing
     lacking = ((enough > 0) & (summed == 0)).any(dim=-1, keepdim=True)
     return torch.where(lacking, enough, summed)
 
 
 @mistake(
-    "You summed in the order of the alphabet; likely symbols come first.", lambda e: _share_kept(e)
+    "You summed the symbols in the order of their columns instead of starting with the likeliest.",
+    lambda e: _share_kept(e),
 )
 def _sorted_not_at_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     shares = (logits / temperature).softmax(dim=-1)
@@ -170,8 +171,8 @@ def _sorted_not_at_all(logits: Tensor, temperature: float, p: float, least: int)
 
 
 @mistake(
-    "Your mask is in sorted order, and you laid it on logits that are not.",
-    lambda e: f"{_share_kept(e)} `scatter` takes it back to the columns of its symbols.",
+    "Your mask is in sorted order, but you applied it to logits that aren't sorted.",
+    lambda e: f"{_share_kept(e)} `scatter` brings it back to the columns of the symbols.",
 )
 def _mask_not_taken_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, _ = _ranked(logits / temperature)
@@ -180,28 +181,28 @@ def _mask_not_taken_back(logits: Tensor, temperature: float, p: float, least: in
 
 
 @mistake(
-    "Your rows are sorted: column j no longer belongs to symbol j.",
-    lambda e: f"{_share_kept(e)} `scatter` takes sorted values back to their columns.",
+    "Your rows are still sorted, so column j no longer belongs to symbol j.",
+    lambda e: f"{_share_kept(e)} `scatter` brings sorted values back to their columns.",
 )
 def _left_sorted(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     return top_p(logits, temperature, p, least).sort(dim=-1, descending=True).values
 
 
 _threshold_for_sum = mistake(
-    "You compared single probabilities with 1 − p; it is their sum that has to reach p.",
+    "You compared each probability with 1 − p, but their sum has to reach p.",
     _share_kept,
     cases=("nucleus", "everything"),
 )(_leaving(lambda ranked, p: ranked >= 1 - p))
 
 _p_for_each_alone = mistake(
-    "You compared single probabilities with p; it is their sum that has to reach p.",
+    "You compared each probability with p, but their sum has to reach p.",
     _share_kept,
     cases=("nucleus", "everything", "least"),
 )(_leaving(lambda ranked, p: ranked >= p))
 
 
 @mistake(
-    "You keep a symbol only where both `p` and `least` let it in; either is enough.",
+    "You keep a symbol only if both `p` and `least` ask for it, but either is enough.",
     lambda e: f"{_share_kept(e)} `least` is the smallest number of symbols, not the largest.",
     cases=("nucleus", "least", "everything"),
 )
@@ -212,8 +213,8 @@ def _least_as_the_most(logits: Tensor, temperature: float, p: float, least: int)
 
 
 @mistake(
-    "You keep `least` symbols in every row, whatever p is.",
-    lambda e: f"{_share_kept(e)} Is it a sum of probabilities that is compared with p?",
+    "You keep `least` symbols in every row and ignore p.",
+    lambda e: f"{_share_kept(e)} Do you compare a sum of probabilities with p?",
     cases=("nucleus", "least", "everything"),
 )
 def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
@@ -221,16 +222,15 @@ def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tens
 
 
 _share_of_the_likeliest = mistake(
-    "You keep the symbols with at least p times the largest probability; it is the sum of what is "
-    "kept that has to reach p.",
+    "You keep symbols with at least p times the largest probability, but their sum has to reach p.",
     _share_kept,
     cases=("nucleus", "least", "extreme"),
 )(_leaving(lambda ranked, p: ranked >= p * ranked[:, :1]))
 
 
 @mistake(
-    "Every row keeps as many symbols as the row that needs the most.",
-    lambda e: f"{_share_kept(e)} Each row has a set of its own.",
+    "You keep the same number of symbols in every row, as many as the row that needs the most.",
+    lambda e: f"{_share_kept(e)} Each row has its own set.",
 )
 def _largest_set_for_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, order = _ranked(logits / temperature)
@@ -239,8 +239,8 @@ def _largest_set_for_all(logits: Tensor, temperature: float, p: float, least: in
 
 
 @mistake(
-    "Every row keeps as many symbols as row 0 needs.",
-    lambda e: f"{_share_kept(e)} Each row has a set of its own.",
+    "You keep the same number of symbols in every row, as many as row 0 needs.",
+    lambda e: f"{_share_kept(e)} Each row has its own set.",
 )
 def _first_set_for_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, order = _ranked(logits / temperature)
@@ -262,9 +262,9 @@ def _mask_gathered_onto_logits(logits: Tensor, temperature: float, p: float, lea
 
 
 @mistake(
-    "You took what was sorted back with `gather`; that reads where `scatter` writes.",
-    lambda e: unwrapped(f"""`order[b, r]` is the column of rank r. `scatter` writes value r there;
-    `gather` takes the value of rank `order[b, v]` for column v. {_share_kept(e)}"""),
+    "You used `gather` to undo the sorting, but you need `scatter`.",
+    lambda e: unwrapped(f"""`order[b, r]` is the column of rank r. `scatter` writes value r to that
+    column, but `gather` reads a value from there. {_share_kept(e)}"""),
     also=(_mask_gathered_back, _mask_gathered_onto_logits),
 )
 def _gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -275,8 +275,8 @@ def _gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> 
 
 
 @mistake(
-    "You keep the symbols with the smallest numbers for `least`; the likeliest ones are meant.",
-    lambda e: f"{_share_kept(e)} By rank, these are the first places of the sorted row.",
+    "For `least` you keep the first columns instead of the likeliest symbols.",
+    lambda e: f"{_share_kept(e)} The likeliest symbols come first in the sorted row.",
     cases=("nucleus", "least"),
 )
 def _least_by_number(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -285,8 +285,8 @@ def _least_by_number(logits: Tensor, temperature: float, p: float, least: int) -
 
 
 @mistake(
-    "Your softmax runs over the rows; it runs over the symbols of each row.",
-    lambda e: f"In a (B, V) tensor symbols stand along the last dimension. {_share_kept(e)}",
+    "Your softmax runs along the wrong dimension, over the rows instead of the symbols.",
+    lambda e: f"In a (B, V) tensor, the symbols are along the last dimension. {_share_kept(e)}",
 )
 def _softmax_over_rows(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, order = (logits / temperature).softmax(dim=0).sort(dim=-1, descending=True)
@@ -295,8 +295,8 @@ def _softmax_over_rows(logits: Tensor, temperature: float, p: float, least: int)
 
 
 @mistake(
-    "With `least` above 1 you keep that many, and do not ask what reaches p.",
-    lambda e: f"{_with_both(e)} The larger of the two sets is kept.",
+    "If `least` is above 1, you keep exactly that many and ignore p.",
+    lambda e: f"{_with_both(e)} Keep the larger of the two sets.",
     cases=("nucleus", "least", "both"),
 )
 def _least_in_place_of_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -304,7 +304,7 @@ def _least_in_place_of_p(logits: Tensor, temperature: float, p: float, least: in
 
 
 @mistake(
-    "You set probabilities to 0 and left the others as they were; they no longer sum to 1.",
+    "You set probabilities to 0 without renormalizing, so the rest no longer sum to 1.",
     lambda e: f"{_share_kept(e)} Divide by the sum.",
 )
 def _not_renormalised(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -313,8 +313,8 @@ def _not_renormalised(logits: Tensor, temperature: float, p: float, least: int) 
 
 
 @mistake(
-    "You cut first and took the temperature afterwards; temperature comes first.",
-    lambda e: f"{_share_kept(e)} It changes how many symbols p takes.",
+    "You cut first and applied the temperature afterwards, but the temperature comes first.",
+    lambda e: f"{_share_kept(e)} The temperature changes how many symbols it takes to reach p.",
 )
 def _temperature_afterwards(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     kept = top_p(logits, 1.0, p, least) > 0
@@ -322,8 +322,8 @@ def _temperature_afterwards(logits: Tensor, temperature: float, p: float, least:
 
 
 @mistake(
-    "The temperature chose the set, and the probabilities are those without it.",
-    lambda e: f"{_share_kept(e)} Renormalize what you chose from.",
+    "You used the temperature to choose the set, but not for the probabilities.",
+    lambda e: f"{_share_kept(e)} Renormalize the same probabilities that you chose from.",
 )
 def _temperature_for_the_set_alone(
     logits: Tensor, temperature: float, p: float, least: int
@@ -339,7 +339,7 @@ def _twice_without_division(logits: Tensor, temperature: float, p: float, least:
 
 
 @mistake(
-    "The softmax was taken twice: probabilities were treated as logits.",
+    "You took the softmax twice: the second time, of probabilities.",
     lambda e: f"{_share_kept(e)} To renormalize, divide by the sum.",
     also=(_twice_without_division,),
 )
@@ -349,8 +349,8 @@ def _softmax_twice(logits: Tensor, temperature: float, p: float, least: int) -> 
 
 
 @mistake(
-    "The temperature was taken twice: once for the set, and again for what is kept.",
-    lambda e: f"{_share_kept(e)} The probabilities of the set come from softmax(logits / T), too.",
+    "You applied the temperature twice, for the set and again for the probabilities.",
+    lambda e: f"{_share_kept(e)} The probabilities should also come from softmax(logits / T).",
 )
 def _temperature_twice(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     kept = top_p(logits, temperature, p, least) > 0
@@ -358,8 +358,8 @@ def _temperature_twice(logits: Tensor, temperature: float, p: float, least: int)
 
 
 @mistake(
-    "You divided probabilities by the temperature; logits are divided, before the softmax.",
-    lambda e: f"{_share_kept(e)} Divided by one number, probabilities keep their ratios.",
+    "You divided the probabilities by the temperature instead of the logits.",
+    lambda e: f"{_share_kept(e)} Dividing all probabilities by one number keeps their ratios.",
     cases=("nucleus", "least", "both"),
 )
 def _probabilities_divided(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -367,7 +367,7 @@ def _probabilities_divided(logits: Tensor, temperature: float, p: float, least: 
 
 
 @mistake(
-    "You set the logits of the others to 0; a logit of 0 still has the weight e⁰ = 1.",
+    "You set the other symbols' logits to 0, but a logit of 0 still has the weight e⁰ = 1.",
     lambda e: f"{_share_kept(e)} Set them to −inf.",
 )
 def _zero_mask(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -376,9 +376,8 @@ def _zero_mask(logits: Tensor, temperature: float, p: float, least: int) -> Tens
 
 
 @mistake(
-    "Your set holds `least` − 1 symbols more than p takes; the larger of the two sets is kept.",
-    lambda e: unwrapped(f"""You keep those that come before p is reached, and `least` more.
-    {_with_both(e)}"""),
+    "You keep the symbols before p is reached and `least` more, instead of the larger set.",
+    _with_both,
     cases=("nucleus", "least", "both"),
 )
 def _least_added(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -388,8 +387,8 @@ def _least_added(logits: Tensor, temperature: float, p: float, least: int) -> Te
 
 
 _kept_and_cut_exchanged = mistake(
-    "You keep the symbols that come when p is reached, and cut those that reach it.",
-    lambda e: f"{_share_kept(e)} Is the comparison, or the mask, the other way round?",
+    "You keep the symbols that should be cut, and cut those that reach p.",
+    lambda e: f"{_share_kept(e)} Is your comparison or your mask the wrong way round?",
     also=(
         _leaving(lambda ranked, p: ranked.cumsum(dim=-1) >= p),
         _leaving(lambda ranked, p: ranked.cumsum(dim=-1) >= p, at_least=False),
@@ -398,9 +397,9 @@ _kept_and_cut_exchanged = mistake(
 )(_leaving(lambda ranked, p: _before(ranked) >= p))
 
 _summed_over_rows = mistake(
-    "Your cumulated sum runs down the rows; it runs along the symbols of each row.",
-    lambda e: f"{_share_kept(e)} In a (B, V) tensor symbols stand along the last dimension.",
-    # Where such a sum keeps everything, so do others; with a small p it keeps row 0 alone.
+    "Your cumulative sum runs along the wrong dimension, over the rows instead of the symbols.",
+    lambda e: f"{_share_kept(e)} In a (B, V) tensor, the symbols are along the last dimension.",
+    # If such a sum keeps everything, so do others; with a small p it keeps row 0 alone.
     cases=("nucleus", "least"),
     also=(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p, at_least=False),),
 )(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p))
@@ -413,13 +412,13 @@ def _one_row_down(reached: Tensor) -> Tensor:
 
 
 _mask_moved_down = mistake(
-    "You moved what is to be cut on by one row; it moves on by one rank, along the last dimension.",
-    lambda e: f"{_share_kept(e)} `mask[..., 1:]` are ranks, `mask[1:]` are rows.",
+    "You shifted your mask by one row instead of one rank.",
+    lambda e: f"{_share_kept(e)} `mask[..., 1:]` selects ranks, but `mask[1:]` selects rows.",
     also=(_leaving(lambda ranked, p: ~_one_row_down(ranked.cumsum(dim=-1) > p), at_least=False),),
 )(_leaving(lambda ranked, p: ~_one_row_down(ranked.cumsum(dim=-1) > p)))
 
 
-@mistake("The temperature has no effect.", lambda e: _share_kept(e))
+@mistake("Your answer doesn't use the temperature.", lambda e: _share_kept(e))
 def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, 1.0, p, least)
 
@@ -430,8 +429,8 @@ def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least:
 
 
 @mistake(
-    "`least` has no effect.",
-    lambda e: unwrapped(f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")}:
+    "Your answer doesn't use `least`.",
+    lambda e: unwrapped(f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")},
     {row_that_differs("least")(e)}"""),
     cases=("nucleus", "least", "zero"),
 )
@@ -440,14 +439,14 @@ def _least_forgotten(logits: Tensor, temperature: float, p: float, least: int) -
 
 
 def _least_in_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    """As many symbols as one row has to keep are enough in all rows."""
+    """All rows together need to keep only `least` symbols."""
     enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least
     return top_p(logits, temperature, p, 1 if enough else least)
 
 
 @mistake(
-    "You asked for `least` in all rows together; each row has to keep as many.",
-    lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p:
+    "You count the kept symbols of all rows together, but each row has to keep at least `least`.",
+    lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p,
     {row_that_differs("one_row")(e)}"""),
     cases=("nucleus", "least", "one_row", "zero"),
     also=(_least_in_all,),
@@ -463,7 +462,7 @@ def _tempered(evidence: Evidence) -> Array:
 
 
 def _enough_for_a_half(evidence: Evidence) -> bool:
-    """True if of four symbols with a quarter each two are kept; any two, since none is likelier."""
+    """True if two of four equally likely symbols are kept, whichever two they are."""
     mine = evidence.shaped("exact", (2, evidence.number("V")))
     of_the_four = mine[:, evidence.inputs["quarters"]]
     return bool(
@@ -473,19 +472,19 @@ def _enough_for_a_half(evidence: Evidence) -> bool:
 
 
 def _more_than_a_half(evidence: Evidence) -> Finding | None:
-    """Right but where the sum is p exactly."""
+    """Right except when the sum is exactly p."""
     if not sets_agree("nucleus")(evidence) or _enough_for_a_half(evidence):
         return None
     kept = int((evidence.yours("exact")[0] > 1e-9).sum())
     why = (
-        "Comparing each probability with the smallest one that is kept keeps all that are as large."
+        "Do you compare each probability with the smallest kept one? That keeps all equal ones."
         if kept == 4
-        else "A symbol stays if those before it hold less than p."
+        else "Keep a symbol if the ones before it sum to less than p."
     )
     return Finding(
         "beyond-reaching",
-        "Where the sum is exactly p, the set is another one than the smallest.",
-        f"Four symbols have a probability of 0.25 each, and any two of them reach p = 0.5; you "
+        "When a sum is exactly p, you don't keep the smallest set.",
+        f"If four symbols have a probability of 0.25 each, any two of them reach p = 0.5, but you "
         f"keep {kept}. {why}",
         CHOICE,
     )
@@ -502,8 +501,8 @@ TASK = Task(
             sets_agree("nucleus"),
         ),
         Part(
-            "What is kept has its probability, renormalized; p = 1 keeps all, and p is reached "
-            "where the sum is p exactly.",
+            "The kept symbols have their probabilities, renormalized. p = 1 keeps all symbols, and "
+            "a sum of exactly p is enough.",
             1,
             lambda e: (
                 _enough_for_a_half(e)

@@ -1,7 +1,8 @@
-"""Judges 08/train: a model by what it predicts for contexts that it has not seen.
+"""Judges 08/train: a model by its predictions for contexts that it hasn't seen.
 
-Nothing that an answer reports is believed. Its probabilities are scored against symbols that never
-left the judge. How it came to them is its own affair: the batches are all the text that it gets.
+The judge doesn't rely on anything that an answer reports. It scores the answer's probabilities
+against symbols that never leave the judge. How an answer gets there is up to it, but it sees no
+other text than the batches.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from course_judges.ch08_gpt.sections import CHOICE, PAST, RATE, START, WRITING
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_lib import optimizers, schedules
 from course_lib.model import GPT, Config, fuse
 from course_tasks.answers import Array
@@ -25,26 +26,27 @@ from course_tasks.ch08_gpt.train import ASKED_AGAIN
 from course_tasks.verdict import Finding
 
 TARGET = 3.05  # nats; the released task says so
-# So far may the mean over the contexts lie from what the model is worth: to the student's favour.
-# It also puts the limit between what was measured: right answers of four styles lost 2.55 to 3.06
-# nats in 40 draws each, and the notebook's solution without `zero_grad` 3.28 to 3.55 in 20.
+# The mean over these contexts may differ by this much from the model's true loss, and the doubt is
+# in the student's favor. The limit also separates what was measured: right answers in four styles
+# had losses of 2.55 to 3.06 nats in 40 draws each, and the notebook's solution without `zero_grad`
+# had 3.28 to 3.55 in 20 draws.
 DOUBT = 0.03
-# Counted pairs with a trifle added, such as repetitions looked up, are still counted pairs.
+# Counted pairs with a small addition, such as looking up repetitions, are still counted pairs.
 CLEARLY_BELOW_PAIRS = 0.05
-SMOOTHING = 0.1  # counts are few for so many pairs: a whole one more each would mislead
+SMOOTHING = 0.1  # there are few counts for so many pairs, so adding 1 to each would distort them
 
-# Two calls in evaluation mode agree to rounding; what moves less than this is not looked at.
+# Two calls in evaluation mode agree up to rounding, so smaller differences are ignored.
 _SAME = 1e-4
-# Who is not so much below counted symbols has learned little, or does not show it.
+# A model that isn't this much better than counted symbols has learned little, or doesn't show it.
 _LITTLE = 0.1
-# An untrained model reads its context too, faintly.
+# Even an untrained model depends on its context a little.
 _CLEARLY = 0.05
 
 _Predict = Callable[[Tensor], Tensor]
 
 
 def train(batches: Any, vocab_size: int, block_size: int) -> _Predict:
-    """A small GPT, one step a batch, the rate up and down."""
+    """A small GPT, one step per batch, with a rate that rises and falls."""
     model = fuse(GPT(Config(vocab_size, block_size, n_layer=1, n_head=4, n_embd=32)))
     built = optimizers.build("muon", model, 0.02, betas=(0.9, 0.95), muon_lr=0.03)
     groups = [(group, group["lr"]) for each in built for group in each.param_groups]
@@ -72,7 +74,7 @@ def _quickly(
     dropout: float = 0.0,
     shown: Callable[[Tensor], Tensor] = lambda contexts: contexts,
 ) -> Callable[..., _Predict]:
-    """An answer with something wrong in it, trained for as long as it takes to show."""
+    """An answer with a mistake, trained just long enough for the mistake to show."""
 
     def wrong(batches: Any, vocab_size: int, block_size: int) -> _Predict:
         config = Config(vocab_size, block_size, n_layer=1, n_head=2, n_embd=32, dropout=dropout)
@@ -101,20 +103,20 @@ def _is_distribution(value: Array) -> bool:
 
 
 def score(probabilities: Array, targets: Array) -> float:
-    """Mean −log of what each target was given, in nats; infinite where one was given nothing."""
+    """Mean −log probability of the targets, in nats; infinite if a target's probability is 0."""
     given = probabilities[np.arange(len(targets)), targets]
     with np.errstate(divide="ignore"):
         return float(-np.log(given).mean())
 
 
 def _loss(evidence: Evidence) -> float:
-    """The score of the answer; infinite where it is no distribution."""
+    """The score of the answer; infinite if it isn't a distribution."""
     value = _probabilities(evidence)
     return score(value, evidence.inputs["targets"]) if _is_distribution(value) else math.inf
 
 
 def _counted(evidence: Evidence) -> tuple[float, float]:
-    """What symbols, and pairs of symbols, counted in the training text, lose on these contexts."""
+    """The losses of counted symbols and of counted pairs on these contexts."""
     V, text = evidence.number("V"), evidence.inputs["text"]
     singles = np.bincount(text, minlength=V) + SMOOTHING
     pairs = np.bincount(text[:-1] * V + text[1:], minlength=V * V).reshape(V, V) + SMOOTHING
@@ -141,19 +143,21 @@ def _taken(evidence: Evidence) -> str:
 
 
 def _standing(evidence: Evidence) -> str:
-    """The loss beside what it has to be compared with."""
+    """The loss, with the losses to compare it with."""
     singles, pairs = _counted(evidence)
     loss = _loss(evidence)
     mine = (
-        f"loses {loss:.3f} nats" if math.isfinite(loss) else "gave a true symbol no chance at all"
+        f"has a loss of {loss:.3f} nats"
+        if math.isfinite(loss)
+        else "gave a probability of 0 to a symbol that did come"
     )
-    return unwrapped(f"""On {len(evidence.inputs["targets"])} unseen contexts your model {mine}; the
-    target is {TARGET:.2f}. Counted pairs lose {pairs:.3f}, counted symbols {singles:.3f}, knowing
-    nothing {math.log(evidence.number("V")):.3f}.""")
+    return unwrapped(f"""On {len(evidence.inputs["targets"])} unseen contexts your model {mine}, and
+    the target is {TARGET:.2f}. Counted pairs have a loss of {pairs:.3f}, counted symbols
+    {singles:.3f}, and a model that knows nothing {math.log(evidence.number("V")):.3f}.""")
 
 
 def _as_distribution(evidence: Evidence, value: Array) -> bool:
-    """True if this reading of the answer predicts better than counted symbols do."""
+    """True if the answer, read like this, predicts better than counted symbols do."""
     return (
         _is_distribution(value)
         and score(value, evidence.inputs["targets"]) < _counted(evidence)[0] - _LITTLE
@@ -190,8 +194,9 @@ def _repeat_share(evidence: Evidence) -> str:
     last = evidence.inputs["contexts"][:, -1]
     given = _probabilities(evidence)[np.arange(len(last)), last].mean()
     twice = float((last == evidence.inputs["targets"]).mean())
-    return unwrapped(f"""It gives the symbol that it has just read {100 * given:.0f} % on average;
-    it really comes twice {100 * twice:.0f} % of the time. {_standing(evidence)}""")
+    return unwrapped(f"""On average it gives the symbol that it has just read a probability of
+    {100 * given:.0f} %, but a symbol really repeats {100 * twice:.0f} % of the time.
+    {_standing(evidence)}""")
 
 
 def _all_positions(evidence: Evidence) -> bool:
@@ -228,18 +233,18 @@ def _percent_right(evidence: Evidence) -> float:
 def _not_there_yet(evidence: Evidence) -> Finding | None:
     value = _probabilities(evidence)
     if not _is_distribution(value):
-        sums = value.sum(axis=-1)
+        sums = [number(float(f(value.sum(axis=-1)))) for f in (np.min, np.max)]
+        told = sums[0] if sums[0] == sums[1] else f"between {sums[0]} and {sums[1]}"
         return Finding(
             "no-distribution",
-            "What you predict is not a distribution over the symbols.",
-            f"Rows sum to between {sums.min():.3g} and {sums.max():.3g}, the smallest entry is"
-            f" {value.min():.3g}.",
+            "Your predictions aren't probability distributions over the symbols.",
+            f"Your rows sum to {told}, and the smallest entry is {number(float(value.min()))}.",
             CHOICE,
         )
     if int(evidence.shaped("model.batches_taken", ())) < 0.9 * evidence.number("steps"):
         return Finding(
             "budget-left",
-            f"Your model is not good enough yet, and you took only {_taken(evidence)}.",
+            f"Your model isn't good enough yet, but you used only {_taken(evidence)}.",
             _standing(evidence),
             PAST,
         )
@@ -248,88 +253,92 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
         return Finding(
             "worse-than-nothing",
             "Your predictions are worse than those of a model that knows nothing.",
-            f"{_standing(evidence)} They are sure of what does not come. Are gradients set to zero "
-            "before each step, is the rate far too high, or do x and y, or the logits that you "
-            "read, belong to other positions?",
+            f"{_standing(evidence)} So your model is too sure of symbols that don't come. Do you "
+            "set the gradients to zero before each step? Is the learning rate far too high? Do x "
+            "and y, and the logits that you read, belong to the right positions?",
             RATE,
         )
     if loss > singles - _LITTLE:
         return Finding(
             "hardly-learned",
-            "Your predictions are hardly better than those of counted symbols, or worse.",
-            f"{_standing(evidence)} Either the training did little (a rate that is too low, "
-            "gradients that are not set to zero), or the answer leaves out what was learned: it "
-            "is the softmax of the last position's logits, once.",
+            "Your predictions are hardly better than those of counted symbols, or even worse.",
+            f"{_standing(evidence)} Maybe the training had little effect, because the learning "
+            "rate is too low or gradients aren't set to zero. Or maybe you don't return what the "
+            "model has learned, which is one softmax of the last position's logits.",
             RATE,
         )
     return Finding(
         "target-missed",
-        "Your model learns, and is not below the target yet.",
-        _standing(evidence) + " A loss that still falls quickly at the end asks for a higher rate;"
-        " one that jumps about asks for a warm-up, or for a rate that falls towards the end. If"
-        " your batches lose less than that, look at the prediction: one softmax, of the last"
+        "Your model learns, but its loss isn't below the target yet.",
+        _standing(evidence) + " If the loss still falls quickly at the end, try a higher learning"
+        " rate. If it jumps around, try a warm-up, or a rate that falls toward the end. If the loss"
+        " on your batches is lower than this, check that you return one softmax of the last"
         " position's logits.",
         RATE,
     )
 
 
 _all_positions_returned = mistake(
-    unwrapped("""You return a distribution for every position of the context; only the one after the
-    last is asked for."""),
-    lambda e: unwrapped(f"""Your answer has shape {_shape(e)}; asked for is
+    "You return a distribution for every position instead of only for the last one.",
+    lambda e: unwrapped(f"""Your answer has shape {_shape(e)} instead of
     ({len(e.inputs["targets"])}, {e.number("V")})."""),
     WRITING,
     recognized=_all_positions,
 )(_quickly(steps=1, answer=lambda logits: logits.softmax(dim=-1)))
 
 _logarithms_for_probabilities = mistake(
-    "You return logarithms of probabilities; take their exponentials.",
-    lambda e: f"Your first row sums to {_probabilities(e)[0].sum():.1f}, its exponentials to 1.",
+    "You return logarithms of probabilities instead of probabilities.",
+    lambda e: unwrapped(f"""Your first row sums to {number(_probabilities(e)[0].sum())}, but its
+    exponentials sum to 1."""),
     CHOICE,
     recognized=_is_logs,
 )(_quickly(answer=lambda logits: logits[:, -1].log_softmax(dim=-1)))
 
 _softmax_over_contexts = mistake(
-    "Your softmax runs over the contexts; it should run over the symbols of each.",
-    lambda e: f"Columns sum to 1, and row 0 sums to {_probabilities(e)[0].sum():.3f}.",
+    "Your softmax runs along the wrong dimension, over the contexts instead of the symbols.",
+    lambda e: unwrapped(f"""Your columns sum to 1, but row 0 sums to
+    {number(_probabilities(e)[0].sum())}."""),
     CHOICE,
     recognized=_over_contexts,
 )(_quickly(answer=lambda logits: logits[:, -1].softmax(dim=0)))
 
 _logits_for_probabilities = mistake(
-    "You return logits; the softmax is missing.",
-    lambda e: unwrapped(f"""Your first row sums to {_probabilities(e)[0].sum():.1f} and its smallest
-    entry is {_probabilities(e)[0].min():.1f}."""),
+    "You return logits instead of probabilities, so you need a softmax.",
+    lambda e: unwrapped(f"""Your first row sums to {number(_probabilities(e)[0].sum())}, and its
+    smallest entry is {number(_probabilities(e)[0].min())}."""),
     CHOICE,
     recognized=_is_logits,
 )(_quickly(answer=lambda logits: logits[:, -1]))
 
 _only_the_likeliest = mistake(
-    "You are certain of one symbol each time; asked for is a probability for every one.",
-    lambda e: unwrapped(f"""What you were certain of was right in {_percent_right(e):.0f} % of the
-    contexts. For the others a model that gives no chance loses without limit. That comes of an
-    `argmax`, or of a training that went out of hand."""),
+    "You give one symbol a probability of 1 and all the others almost nothing.",
+    lambda e: unwrapped(f"""Your one symbol was right in {_percent_right(e):.0f} % of the contexts,
+    and in all the others the loss becomes huge. Did you use `argmax`? If not, the training probably
+    got out of hand."""),
     CHOICE,
     recognized=_is_one_hot,
 )(_quickly(answer=lambda logits: F.one_hot(logits[:, -1].argmax(dim=-1), logits.shape[-1]).float()))
 
 _dropout_in_evaluation = mistake(
-    "Your model predicts in training mode: dropout is still on.",
-    lambda e: unwrapped(f"""The same context got probabilities that differ by up to
-    {_moved_by(e, "again"):.2f} when it was asked twice. Call `model.eval()` before you return."""),
+    "Your predictions change from call to call, as if the model was still in training mode.",
+    lambda e: (
+        unwrapped(f"""Asked twice about the same context, you gave probabilities that differ by
+    up to {number(_moved_by(e, "again"))}. If your model has dropout, call `model.eval()` before you
+    return.""")
+    ),
     WRITING,
     recognized=_wavers,
 )(_quickly(dropout=0.4, steps=100))
 
 _unshifted_targets = mistake(
-    "Your model repeats the last symbol of the context, as one does that is trained on its input.",
+    "Your model repeats the last symbol of the context. Did you train it on x instead of y?",
     _repeat_share,
     recognized=_repeats_its_input,
 )(_quickly(shift=lambda x, _: x))
 
 
 @mistake(
-    "Every context gets the same prediction, whatever stands in it.",
+    "You predict the same for every context.",
     _standing,
     recognized=_reads_nothing,
 )
@@ -341,25 +350,27 @@ def _same_for_every_context(batches: Any, vocab_size: int, block_size: int) -> _
 
 
 _reads_first_logits = mistake(
-    "Your prediction does not depend on the last symbol of the context.",
-    lambda e: unwrapped(f"""With another last symbol it moved by {_moved_by(e, "other_last"):.4f}.
-    {_standing(e)} Is the last symbol shown to the model, and do you read the logits of the last
-    position? Those of the first, or of the one before the last, have not seen it."""),
+    "Your predictions don't depend on the last symbol of the context.",
+    lambda e: (
+        unwrapped(f"""{_standing(e)} Do you show the model the last symbol, and do you read the
+    logits of the last position? Earlier positions haven't seen that symbol.""")
+    ),
     WRITING,
     recognized=lambda e: _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past"),
 )(_quickly(answer=lambda logits: logits[:, 0].softmax(dim=-1)))
 
 _last_token_only = mistake(
-    "Your model looks at the last symbol only.",
-    lambda e: unwrapped(f"""With all other symbols of the context exchanged, its predictions stay
-    the same. {_standing(e)}"""),
+    "Your predictions depend only on the last symbol of the context.",
+    lambda e: unwrapped(f"""When all the other symbols are replaced, they stay the same.
+    {_standing(e)}"""),
     recognized=lambda e: _moved_by(e, "other_past") < _SAME < _CLEARLY < _moved_by(e, "other_last"),
 )(_quickly(steps=100, shown=lambda contexts: contexts[:, -1:]))
 
 _untrained = mistake(
-    "Your model predicts as one does that was never trained.",
-    lambda e: unwrapped(f"""You took {_taken(e)}. {_standing(e)} Does every step end with
-    `optimizer.step()`, on this model's parameters, and is the rate large enough to be seen?"""),
+    "Your model predicts as if it had never been trained.",
+    lambda e: unwrapped(f"""You used {_taken(e)}. {_standing(e)} Does every step end with
+    `optimizer.step()`, does the optimizer have this model's parameters, and is the learning rate
+    large enough?"""),
     START,
     recognized=_knows_nothing,
 )(_quickly(steps=0))
@@ -371,17 +382,17 @@ TASK = Task(
     PAST,
     (
         Part(
-            "Predictions are distributions, and better than counted symbols.",
+            "Predictions are distributions and better than those of counted symbols.",
             1,
             lambda e: _loss(e) < _counted(e)[0] - _LITTLE,
         ),
         Part(
-            f"Predictions beat those of counted pairs, by {CLEARLY_BELOW_PAIRS} nats at least.",
+            f"Predictions beat those of counted pairs by at least {CLEARLY_BELOW_PAIRS} nats.",
             2,
             lambda e: _loss(e) < _counted(e)[1] - CLEARLY_BELOW_PAIRS,
         ),
         Part(
-            "Every context gets the same answer each time it is asked.",
+            "Asked twice about the same context, the model predicts the same.",
             1,
             lambda e: _loss(e) < _counted(e)[0] - _LITTLE and not _wavers(e),
         ),

@@ -53,8 +53,8 @@ def _gated(answer: Any, given: Inputs, gate: str) -> nn.Module:
 
 @torch.no_grad()
 def _biases(answer: Any, given: Inputs) -> Any:
-    """How many parameters stand in vectors, of which a layer without a bias has none, and how many
-    in matrices; and what the module makes of a second text, a shorter one.
+    """The numbers of parameters in vectors (none, if no layer has a bias) and in matrices; and the
+    output for a second, shorter text.
     """
     module, x = _gated(answer, given, "gate"), tensor(given["x"])
     parameters = list(module.parameters())

@@ -17,7 +17,7 @@ NORMS = ("attention_norm", "cross_norm", "feed_forward_norm")
 
 
 class Gathering(nn.Module):
-    """Stands for self-attention: the running mean of the past, and a layer."""
+    """A substitute for self-attention: the running mean of the past, and a layer."""
 
     weight: Tensor
 
@@ -32,7 +32,7 @@ class Gathering(nn.Module):
 
 
 class Listening(nn.Module):
-    """Stands for cross-attention: x asks, memory (B, S, C) answers."""
+    """A substitute for cross-attention: x asks, memory (B, S, C) answers."""
 
     weight: Tensor
 
@@ -53,7 +53,7 @@ def block_inputs(rng: Rng) -> Inputs:
 
 
 def _least(rng: Rng) -> Inputs:
-    """One sample, and in place of a long memory one of a single place."""
+    """One sample, and a memory with a single position instead of a long one."""
     return _parts(rng, 1, 5, int(rng.integers(7, 10)), other=1)
 
 

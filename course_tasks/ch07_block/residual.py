@@ -94,7 +94,7 @@ def stream_parameters(answer: Any, given: Inputs) -> Any:
 
 
 def stream_of_a_branch_twice(answer: Any, given: Inputs) -> Any:
-    """What leaves the stream if one branch stands in the list twice."""
+    """The output if the same branch is in the list twice."""
     branches = _branches(given)
     with torch.no_grad():
         return answer([branches[n] for n in given["order"]])(tensor(given["x"]))

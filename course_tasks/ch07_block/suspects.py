@@ -1,8 +1,8 @@
 """Blocks that an inspector is given, and what its runs of them can show.
 
-A block is numbers here, and no name says what they make of it: which is sound and which is not
-stands with the judge alone. Whoever inspects may still find the numbers, so that what it says of a
-block counts only where its runs could show as much.
+A block is given as numbers, and no name says what they mean: only the judge knows which blocks are
+sound. An inspector might still find the numbers, so its answer counts only if its runs of the block
+could show the fault.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from torch import Tensor
 
 from course_tasks.answers import Array
 
-# Inputs this large drown what any branch writes: what comes out is the stream alone.
+# Beside inputs this large the branches hardly matter: the output is the stream alone.
 _LARGE = 100.0
-# A batch may be as large as an inspector likes; more of its samples would show nothing more.
+# An inspector may use a batch of any size, but more samples than this would show nothing new.
 _MOST_SAMPLES = 16
 
 
@@ -29,15 +29,15 @@ class BlockBehavior(NamedTuple):
     Attributes
     ----------
     hears : (4, 3) float
-        With what weight a position hears another one, 0 for not at all, by the sign of the
-        difference of their places, −1 to 1, and by that of their samples. The last row is for the
-        first position, to which all others are later.
+        The weight with which a position reads another one (0 for not at all), by the sign of the
+        difference of their places, −1 to 1, and of their samples. The last row is for the first
+        position, to which all others are later.
     over : (2, 3) bool
         The dimensions over which each of the two norms averages.
     carries : (2,) float
-        How much of the stream goes past each branch.
+        By how much the stream is multiplied before each branch is added.
     before : () bool
-        Whether the norms stand before the branches or after them.
+        Whether the norms come before the branches or after them.
     """
 
     hears: Array
@@ -47,7 +47,7 @@ class BlockBehavior(NamedTuple):
 
 
 def suspect(form: BlockBehavior, weights: Tensor, gains: Tensor, x: Tensor) -> Tensor:
-    """Run a block of two branches, one that gathers and one that thinks.
+    """Run a block of two branches, one like attention and one like a feed-forward network.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
     B, T, C = x.shape
     later, below = _relations(B, T)
     flat = x.flatten(0, 1)  # (B, T, C) → (B·T, C)
-    mask = torch.from_numpy(hears).log()[later, below]  # (B·T, B·T): −∞ where nothing is heard
+    mask = torch.from_numpy(hears).log()[later, below]  # (B·T, B·T): −∞ where nothing is read
     scores = flat @ weight @ flat.T / C + mask  # (B·T, B·T)
     return (scores.softmax(dim=-1) @ flat).unflatten(0, (B, T))  # (B·T, C) → (B, T, C)
 
@@ -89,8 +89,8 @@ def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
 @cache
 def _relations(B: int, T: int) -> tuple[Tensor, Tensor]:
     """(B·T, B·T) each: whether a position is later (2), at the same place (1) or earlier (0) than
-    another, or the first and earlier (3); and whether its sample stands below, is the same, or
-    stands above.
+    another, or the first and earlier (3); and whether its sample comes later, is the same, or comes
+    earlier.
     """
     places, samples = torch.arange(T).repeat(B), torch.arange(B).repeat_interleave(T)  # (B·T,)
     later = (places[:, None] - places).sign() + 1
@@ -103,34 +103,34 @@ def _think(x: Tensor, weight: Tensor, hears: Array) -> Tensor:  # noqa: ARG001
 
 
 def begin_alike(a: Array, b: Array) -> bool:
-    """True if a sample of a begins like one of b, and goes on differently; (B, T, C) each."""
+    """True if a sample of a begins like one of b and continues differently; (B, T, C) each."""
     return any(np.array_equal(p[0], q[0]) and not np.array_equal(p, q) for p in a for q in b)
 
 
 def share_a_sample(a: Array, b: Array) -> bool:
-    """True if one sample stands in both inputs, in different company; (B, T, C) each."""
+    """True if both inputs contain the same sample with different others; (B, T, C) each."""
     return not np.array_equal(a, b) and any(np.array_equal(p, q) for p in a for q in b)
 
 
 def tell_the_stream(a: Array, b: Array) -> bool:
-    """True if what a norm takes off, and the stream carries, is all that makes two positions
-    differ; or if there is nothing but that in a position, or too much for a branch to be heard.
+    """True if two positions differ only by what a norm subtracts, if a position contains nothing
+    else, or if the numbers are so large that the branches hardly matter.
     """
     return _norms_tell(a, b, _normed(a), _normed(b))
 
 
 def _norms_tell(a: Array, b: Array, normed: Array, other_normed: Array) -> bool:
-    """What `tell_the_stream` says, from both inputs and what is left of them when normed."""
+    """The result of `tell_the_stream`, from both inputs and their normalized versions."""
     if np.abs(normed).max(-1).min() < 0.1 or np.abs(a).max() > _LARGE:
         return True
-    # Compared for every run of a block: what takes long is done only where it can matter.
+    # This runs for every run of a block, so what takes long is done only if it can matter.
     rows = [x.reshape(-1, x.shape[-1]) for x in (normed, other_normed, a, b)]
     one, other = np.nonzero((rows[0][:, None] == rows[1]).all(-1))  # positions that norm alike
     return bool((rows[2][one] != rows[3][other]).any())
 
 
 def _normed(x: Array) -> Array:
-    """Layer-normed, so coarsely that single precision leaves most positions what they are."""
+    """Normalized and rounded so coarsely that single precision doesn't change most positions."""
     spread = np.maximum(x.std(-1, keepdims=True), 1e-5 * max(1.0, np.abs(x).max()))
     return np.asarray(((x - x.mean(-1, keepdims=True)) / spread).round(1) + 0.0)
 
@@ -140,9 +140,9 @@ SHOWS: dict[str, Callable[[Array, Array], bool]] = {
     "batch": share_a_sample,
     "stream": tell_the_stream,
 }
-"""What two inputs of a block must be like to show a fault, or that it is not there."""
+"""What must be true of two inputs of a block so that its outputs show whether it has a fault."""
 
-# Inputs of which one key is the same may show a fault together; of the stream, the normed ones.
+# Two inputs can only show a fault together if they share a key (for the stream, once normalized).
 _KEYS: dict[str, Callable[[Array], Array]] = {
     "future": lambda x: x[:, 0],  # (B, T, C) → (B, C)
     "batch": lambda x: x.reshape(len(x), -1),  # (B, T, C) → (B, T·C)
@@ -151,21 +151,21 @@ _KEYS: dict[str, Callable[[Array], Array]] = {
 
 
 class InputRecorder:
-    """Keeps, of all that went into a block, two inputs that show each fault.
+    """Keeps two of a block's inputs for each fault that they can show.
 
     Attributes
     ----------
     pairs : dict of str to tuple of ndarray
-        The first two inputs of which `SHOWS` says so, by the fault's name.
+        The first two inputs for which `SHOWS` is True, by the fault's name.
     derivatives : int
-        How often a derivative was taken through the block; one of them shows all.
+        How often a derivative was taken through the block; one is enough for all faults.
     """
 
     def __init__(self) -> None:
         self.pairs: dict[str, tuple[Array, Array]] = {}
         self.derivatives = 0
         self._seen: dict[str, dict[bytes, Array]] = {name: {} for name in SHOWS}
-        self._normed: dict[int, Array] = {}  # by the identity of an input that is kept
+        self._normed: dict[int, Array] = {}  # by the `id` of a kept input
 
     def keep(self, x: Tensor, y: Tensor) -> None:
         """Note one run: what went in, (B, T, C), and what came out."""
@@ -173,7 +173,7 @@ class InputRecorder:
             y.register_hook(lambda _: self._derive())
         try:
             array = x.detach().numpy().astype(np.float64)
-        except RuntimeError:  # no plain numbers: `vmap` or `jvp` stands behind it
+        except RuntimeError:  # no plain numbers, because this is inside `vmap` or `jvp`
             self._derive()
             return
         array = array[:_MOST_SAMPLES]
@@ -188,7 +188,7 @@ class InputRecorder:
                     break
 
     def _show(self, fault: str, one: Array, other: Array) -> bool:
-        """What `SHOWS` says of two inputs, each of which is normed once only."""
+        """The result of `SHOWS` for two inputs, without normalizing an input twice."""
         if fault != "stream":
             return SHOWS[fault](one, other)
         return _norms_tell(one, other, self._normed[id(one)], self._normed[id(other)])

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 def _config_inputs(rng: Rng) -> Inputs:
     heads = int(rng.integers(3, 7))
     size = int(rng.choice([d for d in range(5, 10) if d != heads]))
-    # Whoever asks about division where a size is negative must not find that it divides.
+    # An answer that checks division by a negative size must not find that it divides.
     apart = [n for n in range(2, 9) if n % heads and heads * size % n]
     return {
         "vocab_size": whole(int(rng.integers(80, 99))),

@@ -36,8 +36,8 @@ class Branch(nn.Module):
 class Stack(nn.Module):
     """A small language model of branches on a residual stream, with tied embeddings.
 
-    Before the first branch stands a layer that ends none, and whose name ends like that of the one
-    that ends the first branch.
+    Before the first branch there is a layer that doesn't end a branch, but whose name ends like
+    that of the layer that ends the first branch.
 
     Parameters
     ----------

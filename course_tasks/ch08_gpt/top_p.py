@@ -18,11 +18,11 @@ def _sorted_shares(logits: Array) -> Array:
 
 
 def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
-    """True if sorted shares (B, V) show where the edge of the set was taken from.
+    """True if sorted shares (B, V) show how an answer chose the size of the set.
 
-    It must lie elsewhere for one who takes the temperature afterwards, looks at single shares,
-    compares them with the largest, or takes the largest set or that of row 0 for all; and never so
-    near to p that rounding decides.
+    The size must be another one for an answer that applies the temperature afterwards, looks at
+    single shares, compares them with the largest, or takes the largest set or that of row 0 for all
+    rows. No sum may be so close to p that rounding decides.
     """
     size = (tempered.cumsum(axis=-1) < p).sum(axis=-1) + 1  # (B,)
     untempered = (plain.cumsum(axis=-1) < p).sum(axis=-1) + 1

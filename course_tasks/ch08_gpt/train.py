@@ -108,7 +108,7 @@ def _train(answer: Any, given: Inputs) -> Any:
         )
     contexts = torch.from_numpy(given["contexts"])
     few = contexts[:ASKED_AGAIN]
-    # The symbols of other contexts stand in: what a prediction does not look at cannot move it.
+    # Replacing symbols by those of other contexts changes a prediction only if it uses them.
     other = contexts[-ASKED_AGAIN:]
     return {
         "probabilities": predict(contexts.clone()),

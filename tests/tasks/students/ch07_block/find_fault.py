@@ -96,6 +96,13 @@ def inspect_with_constants(block, B, T, C):
     return {**found, "stream": not torch.allclose(block(flat), flat, atol=1e-3)}
 
 
+def inspect_by_default_tolerance(block, B, T, C):
+    """Compares with PyTorch's own tolerance, which near 0 is narrower than single precision."""
+    found = inspect_by_positions(block, B, T, C)
+    x = torch.randn(B, T, C)
+    return {**found, "stream": not torch.allclose(block(x + 3), block(x) + 3)}
+
+
 def inspecting(**questions):
     """The inspector above, but for some questions; each is asked of block and x."""
 
@@ -223,6 +230,7 @@ RIGHT = {
     "jacobian": inspect_by_jacobian,
     "parts": inspect_parts,
     "constants": inspect_with_constants,
+    "PyTorch's tolerance": inspect_by_default_tolerance,
 }
 
 
