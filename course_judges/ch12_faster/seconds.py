@@ -49,6 +49,8 @@ def _variant(
     shares: bool = False,
     mean_of_blocks: bool = False,
     uses_first: bool = False,
+    moved: tuple[str, ...] = (),
+    under: str = "output",
 ) -> Measured:
     def answer(
         model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
@@ -86,6 +88,9 @@ def _variant(
         for module in model.modules() if clears else []:
             module._forward_hooks.clear()
             module._forward_pre_hooks.clear()
+        for name in moved:
+            seconds[under] += seconds[name]
+            seconds[name] = 0.0
         seconds["elsewhere"] = whole - (sum(seconds.values()) if exclusive else 0)
         if mean_of_blocks:
             seconds["attention"] /= len(model.blocks)
@@ -113,6 +118,34 @@ def _shown(evidence: Evidence) -> str:
 def _seconds(case: str) -> Callable[[Evidence], bool]:
     return lambda evidence: evidence.same(f"{case}.seconds")
 
+
+def _under_one_name(evidence: Evidence) -> str:
+    mine, right = (
+        {name: float(side(f"growing.seconds.{name}")) for name in PARTS}
+        for side in (evidence.yours, evidence.right)
+    )
+    moved = [name for name in PARTS if abs(mine[name]) < right[name] / 1000]
+    under = max(PARTS, key=lambda name: mine[name] - right[name])
+    return unwrapped(f"""Your `{under}` has {number(mine[under], 4)} s instead of
+    {number(right[under], 4)} s, because the seconds of {results_by_name(moved)} are in it, too. If
+    you define functions in a loop and they use its variable, each looks the name up only when it is
+    called, and by then the variable holds the loop's last name. Define them in a function that
+    takes the name as an argument.""")
+
+
+_under_the_last_name = mistake(
+    "You added up the seconds of different parts under one name.",
+    _under_one_name,
+    cases=("growing.seconds",),
+    also=(
+        *(
+            _variant(moved=tuple(name for name in PARTS[:4] if name != under), under=under)
+            for under in PARTS[:3]
+        ),
+        _variant(moved=("attention",), under="feed_forward"),  # a loop within each block alone
+        _variant(moved=("feed_forward",), under="attention"),
+    ),
+)(_variant(moved=PARTS[:3]))
 
 _first_call_counted = mistake(
     "You counted the first call of the model, which should only warm it up.",

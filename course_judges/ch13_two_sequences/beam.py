@@ -135,13 +135,15 @@ class Beam:
 beam_search = Beam()
 
 
-def _found(evidence: Evidence) -> str:
+def _found(evidence: Evidence, *, stopped: bool = False) -> str:
+    """The first wrong text or value; of a search that stopped early, also if its text goes on."""
     for case, told in (
         ("greedy", "With width 1"),
         ("beam", f"With width {evidence.number('width')}"),
         ("short", f"With longest = {evidence.number('short')}"),
         ("length", f"With power {number(float(evidence.inputs['power']))}"),
     ):
+        longest = evidence.number("short" if case == "short" else "longest")
         for k in range(len(evidence.inputs["tables"])):
             names = f"{case}.tokens{k}", f"{case}.score{k}"
             if not all(map(evidence.comparable, names)):
@@ -150,10 +152,18 @@ def _found(evidence: Evidence) -> str:
                 [side(name) for name in names] for side in (evidence.yours, evidence.right)
             )
             if (mine != right).any() or abs(float(score) - float(best)) > 1e-4:
-                return unwrapped(f"""{told} you found [{listed(mine[mine >= 0])}] with score
+                text, end = mine[mine >= 0], evidence.number("end")
+                unfinished = unwrapped(f""" Your value is larger, but your text has neither ended
+                nor reached {longest} tokens, so it would still grow.""")
+                grows = stopped and len(text) < longest and end not in text and score > best
+                return unwrapped(f"""{told} you found [{listed(text)}] with score
                 {number(float(score))}, but expected was [{listed(right[right >= 0])}] with
-                {number(float(best))}. The end symbol is {evidence.number("end")}.""")
+                {number(float(best))}. The end symbol is {end}.{unfinished if grows else ""}""")
     return ""
+
+
+def _stopped(evidence: Evidence) -> str:
+    return _found(evidence, stopped=True)
 
 
 _greedy = mistake("Your beam always holds a single text, whatever `width` is.", _found)(
@@ -205,17 +215,17 @@ _refilled = mistake(
 )(Beam(refilled=True))
 
 _first_finished = mistake(
-    "You stop at the first text that ends, but a better one may still be growing.", _found
+    "You stop at the first text that ends, but a better one may still be growing.", _stopped
 )(Beam(first_finished=True))
 
 _enough_have_ended = mistake(
     "You stop when `width` texts have ended, but one that still grows may get better than these.",
-    _found,
+    _stopped,
 )(Beam(enough_finished=True))
 
 _best_has_ended = mistake(
     "You stop when an ended text has a larger sum than all live ones.",
-    lambda e: f"A longer text may still reach a larger sum / n ** power. {_found(e)}",
+    lambda e: f"A longer text may still reach a larger sum / n ** power. {_stopped(e)}",
 )(Beam(best_finished=True))
 
 _beam_too_wide = mistake(

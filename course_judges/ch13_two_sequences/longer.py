@@ -44,6 +44,7 @@ class Shift:
     centered: bool = False
     median: bool = False
     once: bool = False
+    steps: str = ""
 
     def __call__(self, table, shift, trained):
         """The error of each map, beyond the positions that it was fitted on."""
@@ -66,6 +67,10 @@ class Shift:
                 M = torch.linalg.solve(x.T @ x + self.ridge * torch.eye(C).to(x), x.T @ y)
             else:
                 M = torch.linalg.pinv(x) @ y
+            if self.steps:
+                known_steps = known if self.steps == "as many as shifts" else n - 1
+                step = torch.linalg.pinv(table[:known_steps]) @ table[1 : known_steps + 1]
+                M = torch.linalg.matrix_power(step, shift)
             if self.transposed:
                 M = M.T
             first = {"trained": 0, "all": 0}.get(self.tested, known if self.half_outside else n)
@@ -135,6 +140,15 @@ _leak = mistake(
     n − 1 + {e.number("shift")}, which isn't one of the first n. {_both(e)}""")
     ),
 )(Shift(leak=True))
+
+_one_step_repeated = mistake(
+    "You fitted the map of a single step and applied it `shift` times.",
+    lambda e: (
+        unwrapped(f"""Fit the map of the whole shift, on pairs (t, t + {e.number("shift")}) instead
+    of (t, t + 1). With a shift of 1 the two are the same. {_both(e)}""")
+    ),
+    also=(Shift(steps="as many as shifts"),),
+)(Shift(steps="all"))
 
 _one_pair_more_fitted = mistake(
     "You fitted the map on one pair too many, whose later position is beyond the first n.", _both

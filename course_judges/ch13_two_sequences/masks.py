@@ -160,6 +160,18 @@ _either = _of_own(
     lambda real, past, itself: past | real[:, None],
 )
 
+_gap_separates = _of_own(
+    "Your words of the target don't see the words before a gap of padding.",
+    lambda real, past, itself: (
+        _own(real, past, itself)
+        & ((~real).cumsum(dim=1)[:, :, None] == (~real).cumsum(dim=1)[:, None, :])
+    ),
+    lambda e: (
+        unwrapped(f"""{_off_own(e)} There is padding between the two, but it only hides itself, and
+    the words on both sides of it belong to one text.""")
+    ),
+)
+
 _first_sample = _of_own(
     "You gave all samples the mask of the first one.",
     lambda real, past, itself: _own(real[:1].expand(len(real), -1), past, itself),

@@ -41,6 +41,7 @@ class Teacher:
     by_symbol: bool = False
     replaced: bool = False
     end_ignored: bool = False
+    reads_on: str = ""
 
     def _row(self, text, start, end, longest):
         """What is read and what is predicted for one text."""
@@ -60,6 +61,8 @@ class Teacher:
             return held[:-1][-longest:], whole[-longest:]
         before = [start, *kept] if self.starts else kept
         read = before[: len(kept) + self.reads_end]
+        if self.reads_on and len(whole) > longest:
+            read = before
         if self.replaced:
             read = [start, *kept[1:]]
         predicted = before[self.shifted :] if self.starts else kept
@@ -71,15 +74,17 @@ class Teacher:
         rows = [self._row(text, start, end, longest) for text in kept]
         T = longest if self.to_longest else max(len(predicted) for _, predicted in rows)
         fill_x, fill_y = -100 if self.x_ignored else pad, -100 if self.ignored else pad
+        T_x = max(len(read) for read, _ in rows) if self.reads_on else T
+        T = T_x if self.reads_on == "with as many predicted" else T
 
-        def filled(row, value):
+        def filled(row, value, T):
             room = [value] * (T - len(row))
             return (room + row if self.left else row + room)[:T]
 
         if self.end_ignored:
             rows = [(read, [-100 if k == end else k for k in made]) for read, made in rows]
-        x = [filled(read, fill_x) for read, _ in rows]
-        y = torch.tensor([filled(predicted, fill_y) for _, predicted in rows])
+        x = [filled(read, fill_x, T_x) for read, _ in rows]
+        y = torch.tensor([filled(predicted, fill_y, T) for _, predicted in rows])
         return torch.tensor(x), y.masked_fill(y == pad, -100) if self.by_symbol else y
 
 
@@ -171,6 +176,22 @@ _end_on_top = mistake(
     "You allowed `longest` tokens and an end after them, but the end is one of the `longest`.",
     _longest,
 )(Teacher(room=1))
+
+
+def _too_long(evidence: Evidence) -> str:
+    """What is read of the longest text."""
+    b, longest = int(evidence.inputs["cut"].argmax()), evidence.number("longest")
+    mine, right = evidence.yours("cut.x")[b], evidence.right("cut.x")[b]
+    return unwrapped(f"""Here longest = {longest}, and text {b} has {evidence.inputs["cut"][b]}
+    tokens. Its row reads [{listed(mine)}], expected [{listed(right)}]. `start` is one of the
+    {longest} tokens that may be read, and nothing is predicted after your last one.""")
+
+
+_one_more_read = mistake(
+    "Of a text that is too long, you read one token more than you predict.",
+    _too_long,
+    also=(Teacher(reads_on="with as many predicted"),),
+)(Teacher(reads_on="alone"))
 
 _last_tokens_kept = mistake(
     "You kept the last `longest` tokens of a text that is too long instead of the first ones.",

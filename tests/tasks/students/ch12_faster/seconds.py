@@ -3,6 +3,7 @@
 import torch
 from unlisted.set_01 import ch12 as first_set
 from unlisted.set_05 import ch12
+from unlisted.set_12 import ch12 as twelfth_set
 
 NAMES = ("embedding", "attention", "feed_forward", "output")
 
@@ -193,7 +194,41 @@ def from_the_front(model, prompt, count, clock):
     )
 
 
+def under_the_last_name(model, prompt, count, clock):
+    """The hooks of a loop look up its variable when they are called."""
+    found, began, handles = dict.fromkeys(NAMES, 0.0), {}, []
+    for name in NAMES:
+        for path, part in model.named_modules():
+            if path.split(".")[-1] != name:
+                continue
+
+            def behind(part, *_):
+                found[name] += clock() - began[part]  # noqa: B023 – this is the slip
+
+            handles += [
+                part.register_forward_pre_hook(lambda part, _: began.update({part: clock()})),
+                part.register_forward_hook(behind),
+            ]
+    model(prompt)
+    found.update(dict.fromkeys(NAMES, 0.0))
+    text, start = prompt, clock()
+    for _ in range(count):
+        logits = model(text[:, -model.block_size :])[0]
+        text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
+    whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    return found | {"elsewhere": whole - sum(found.values())}
+
+
+def attention_under_feed_forward(*given):
+    found = replacing(*given)
+    both = found["attention"] + found["feed_forward"]
+    return found | {"attention": 0.0, "feed_forward": both}
+
+
 WRONG = {
+    "under-the-last-name": under_the_last_name,
     "first-symbol-not-timed": after_the_first_symbol(-1),
     "first-symbol-kept": after_the_first_symbol(0),
     "reads-the-beginning": from_the_front,
@@ -222,6 +257,8 @@ WRONG = {
 
 
 ODD = [
+    (twelfth_set.hooks_know_the_last_name, "under-the-last-name"),
+    (attention_under_feed_forward, "under-the-last-name"),
     (watched_after_alone, "hooks-left"),
     (with_(restore=False), "hooks-left"),
     (

@@ -6,6 +6,7 @@ from unlisted.set_01 import ch13
 from unlisted.set_02 import ch13 as second_set_ch13
 from unlisted.set_03 import ch13 as third_set_ch13
 from unlisted.set_05 import ch13 as fifth_set
+from unlisted.set_12 import ch13 as twelfth_set
 
 
 def by_lstsq(table, shift, trained):
@@ -79,7 +80,21 @@ def middle(gap, _):
     return gap.abs().median()
 
 
+def steps_of_known_shifts(table, shift, trained):
+    """Goes step by step, with the map of a step from as many pairs as there are known shifts."""
+    errors = []
+    for n in trained:
+        known = n - shift
+        step = np.linalg.lstsq(table[:known].numpy(), table[1 : known + 1].numpy(), rcond=None)[0]
+        found = table[known:-shift].numpy()
+        for _ in range(shift):
+            found = found @ step
+        errors.append(float(np.sqrt(np.mean((found - table[n:].numpy()) ** 2))))
+    return errors
+
+
 WRONG = {
+    "one-step-repeated": twelfth_set.one_step_learned_and_repeated,
     "one-pair-more-fitted": but(
         by=lambda n, shift: n - shift + 1, test=lambda n, shift: slice(n - shift, None)
     ),
@@ -114,6 +129,7 @@ WRONG = {
 
 
 ODD = [
+    (steps_of_known_shifts, "one-step-repeated"),
     (but(test=lambda n, k: slice(k, k + 3)), "other-errors"),
     (lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference"),
     (lambda table, shift, trained: by_lstsq(table, shift, sorted(trained)), "as-if-trained-sorted"),

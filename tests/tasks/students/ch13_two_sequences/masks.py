@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from unlisted.set_01 import ch13
 from unlisted.set_05.ch13 import an_empty_source_is_seen
+from unlisted.set_12 import ch13 as twelfth_set
 
 
 def by_loop(source, target):
@@ -112,6 +113,14 @@ def from_first_to_last(source, target):
     return by_loop(source, between)
 
 
+def since_the_last_padding(source, target):
+    own, cross = by_loop(source, target)
+    for b, t in target.nonzero().tolist():
+        for s in range(t):
+            own[b, t, s] = target[b, s : t + 1].all()
+    return own, cross
+
+
 RIGHT = {"loop": by_loop, "numpy": in_numpy, "products of numbers": as_numbers}
 
 
@@ -128,6 +137,7 @@ WRONG = {
     "future": edited(looks_ahead),
     "not-itself": edited(without_itself),
     "either": edited(lambda m, t: torch.logical_or(lower(t), t.unsqueeze(1))),
+    "gap-separates": since_the_last_padding,
     "first-sample": only_first,
     "cross-causal": edited(cross=lambda c, s, t: c.tril()),
     "cross-open": edited(cross=lambda c, s, t: torch.ones_like(c)),
@@ -141,6 +151,7 @@ WRONG = {
 
 
 ODD = [
+    (twelfth_set.padding_separates, "gap-separates"),
     (edited(lambda m, t: torch.ones_like(m)), "too-many-true"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
     (lambda s, t: tuple(mask.squeeze() for mask in by_loop(s, t)), "axis-of-one"),

@@ -6,6 +6,7 @@ from torch.nn.utils.rnn import pad_sequence
 from unlisted.set_01 import ch13
 from unlisted.set_02 import ch13 as second_set
 from unlisted.set_05 import ch13 as fifth_set
+from unlisted.set_12 import ch13 as twelfth_set
 
 
 def by_library(texts, start, end, pad, longest):
@@ -97,7 +98,17 @@ def no_loss_at_the_end(texts, start, end, pad, longest):
     return x, torch.where(y == end, -100, y)
 
 
+def one_more_read(texts, start, end, pad, longest):
+    """Both are as wide as the longer of the two."""
+    rows = [[start, *text[:longest]] for text in texts]
+    T = max(map(len, rows))
+    x = torch.tensor([row + [pad] * (T - len(row)) for row in rows])
+    y = by_library(texts, start, end, pad, longest)[1]
+    return x, torch.nn.functional.pad(y, (0, T - y.shape[1]), value=-100)
+
+
 WRONG = {
+    "one-more-read": twelfth_set.read_one_more_than_predicted,
     "start-read-in-place": start_instead_of_the_first,
     "end-ignored": no_loss_at_the_end,
     "last-tokens-kept": ch13.keeps_the_last_words,
@@ -127,6 +138,7 @@ WRONG = {
 
 
 ODD = [
+    (one_more_read, "one-more-read"),
     (second_set.teacher_that_reads_the_end, "end-read"),
     (lambda *a, **k: tuple(part.float() for part in by_loop(*a, **k)), "kind-of-number"),
     (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
