@@ -43,7 +43,8 @@ def run(notebook, *options, environment=None):
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "--tb=short", "--color=no"),
-            *("-p", "nbval.plugin", "-p", "pytest_timeout", "-p", "no:cacheprovider"),
+            *("-p", "nbval.plugin", "-p", "tests.notebooks.glued_numbers"),
+            *("-p", "pytest_timeout", "-p", "no:cacheprovider"),
             *("--nbval-kernel-name=python3", f"--nbval-cell-timeout={CELL_SECONDS}"),
             f"--nbval-sanitize-with={ROOT / 'tests' / 'notebooks' / 'sanitize.cfg'}",
             *options,
@@ -56,7 +57,7 @@ def run(notebook, *options, environment=None):
         check=False,
     )
     if done.returncode != 0:
-        name = notebook.relative_to(ROOT)
+        name = notebook.relative_to(ROOT) if notebook.is_relative_to(ROOT) else notebook
         pytest.fail(f"{name}:\n{done.stdout[-6000:]}{done.stderr[-1000:]}", pytrace=False)
 
 
