@@ -98,6 +98,8 @@ def _made_of_decay(ratios: Array, decay: float) -> str:
     ):
         if np.abs(ratios - value).max() < 1e-4:
             return f"That is {words}"
+    if np.ptp(np.diff(ratios.cumprod(), prepend=1)) < 1e-4:
+        return "Each of your steps subtracts the same amount, but it should multiply by `decay`."
     exponents = np.log(ratios).cumsum() / np.log(decay)
     if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-2:
         powers = listed([0, *exponents.round()])
@@ -186,6 +188,38 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
     weights = decay ** (t[:, None] - t).abs().float()
     return weights / weights.sum(dim=1, keepdim=True)
+
+
+def _along_a_line(T: int, least: float, step: float) -> Tensor:
+    """Weights that fall by the same step with each position back, and no lower than `least`."""
+    t = torch.arange(T)
+    weights = torch.tril((1 - step * (t[:, None] - t)).clamp(min=least))
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+def _falls_by(evidence: Evidence) -> str:
+    """The end of the last row as parts of its diagonal, and what they should be."""
+    last, decay = matrix(evidence)[-1], float(evidence.inputs["decay"])
+    back = last[:-5:-1] / last[-1]
+    return unwrapped(f"""In your last row, the weights of the present and of one, two and three
+    steps back have the proportions {row(back, 3)}, because each step subtracts
+    {number(1 - back[1])}. Each should multiply by `decay = {_decay_of(evidence)}` instead, which
+    makes {row(decay ** np.arange(4), 3)}.""")
+
+
+@mistake(
+    "Your weights fall by the same amount with each step back instead of by the same factor.",
+    _falls_by,
+    also=(
+        lambda T, decay: _along_a_line(T, -np.inf, 1 - decay),
+        lambda T, decay: _along_a_line(T, 0, decay),
+        lambda T, decay: _along_a_line(T, -np.inf, decay),
+        lambda T, decay: _along_a_line(T, 0, decay / T),
+        lambda T, decay: _along_a_line(T, 0, 1 / T),  # noqa: ARG005
+    ),
+)
+def _falls_along_a_line(T: int, decay: float) -> Tensor:
+    return _along_a_line(T, 0, 1 - decay)
 
 
 @families.upper_triangle(

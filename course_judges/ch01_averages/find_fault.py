@@ -390,6 +390,18 @@ def _signs_unasked(weights: Tensor) -> Tensor:
 
 
 @mistake(
+    "You let negative weights pass that lie on the diagonal.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Before position t you find negative weights,
+    but the weight of a position on itself must not be negative either. Do you leave the diagonal
+    out, as `torch.tril(weights, diagonal=-1)` and `weights[t, :t]` do?"""),
+    FUTURE,
+    cases=("signs",),
+)
+def _diagonal_signs_unasked(weights: Tensor) -> Tensor:
+    return _ahead_or_off(weights) | (torch.tril(weights, diagonal=-1) < 0).any(dim=1)
+
+
+@mistake(
     "You let a row pass that has a NaN.",
     lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN except `!=` is False,
     even `nan > 1e-5`. Ask what a sound row fulfills and negate that, or use `isnan`."""),

@@ -199,6 +199,40 @@ def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * visible
 
 
+def _dealt_out(evidence: Evidence) -> str:
+    """A row, what a softmax over all of its scores gives to visible positions, and what was added
+    to that.
+    """
+    scores, visible = evidence.inputs["scores"], evidence.inputs["visible"]
+    mine, right = np.asarray(evidence.yours("weights")), evidence.right("weights")
+    ordinary = (np.abs(scores) < 20).all(-1, keepdims=True)  # some rows are 50 higher or lower
+    b, t, _ = np.unravel_index(int((np.abs(mine - right) * ordinary).argmax()), mine.shape)
+    seen = visible[b, t]
+    powers = np.exp(scores[b, t])
+    unmasked = (powers / powers.sum())[seen]
+    return unwrapped(f"""In sample {b}, row {t} may see {positions(seen)}, which a softmax over all
+    scores gives {row(unmasked)}. That leaves {number(1 - unmasked.sum(), 2)} for hidden
+    positions, and you added it as {row(mine[b, t][seen] - unmasked)}. Visible weights have to keep
+    their proportions, so divide them by their own sum, or mask before the softmax.""")
+
+
+def _to_the_largest(scores: Tensor, visible: Tensor) -> Tensor:
+    weights = scores.softmax(dim=-1) * visible
+    best = scores.masked_fill(~visible, -torch.inf).argmax(dim=-1, keepdim=True)
+    return weights.scatter_add(-1, best, 1 - weights.sum(dim=-1, keepdim=True))
+
+
+@mistake(
+    "You gave the weight of hidden positions to the visible ones, but not in proportion.",
+    _dealt_out,
+    also=(_to_the_largest,),
+)
+def _hidden_share_dealt_out(scores: Tensor, visible: Tensor) -> Tensor:
+    weights = scores.softmax(dim=-1) * visible
+    missing = 1 - weights.sum(dim=-1, keepdim=True)
+    return weights + missing * visible / visible.sum(dim=-1, keepdim=True)
+
+
 @mistake(
     "All visible positions count the same, because your scores have no effect.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from torch import Tensor
 
@@ -344,29 +346,57 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     )
 
 
-def _taken_for_zeros(evidence: Evidence) -> Finding | None:
-    """0 or NaN for a vector whose entries add up to 0, and right for all others."""
+# What vectors that have a direction may have in common with a vector of zeros.
+_LIKE_ZEROS: dict[str, Callable[[Array], Array]] = {
+    "whose entries add up to 0": lambda vectors: np.abs(vectors.sum(axis=-1)) < 1e-6,
+    "that has a 0 among its entries": lambda vectors: (vectors == 0).any(axis=-1),
+    "that begins with a 0": lambda vectors: vectors[..., 0] == 0,
+}
+
+
+def _like_zeros(evidence: Evidence) -> tuple[str, str]:
+    """Which vectors have the cosine 0 or NaN with all others, in words, and one of them; empty if
+    these are not all that is wrong.
+    """
     mine, right = evidence.yours("cosines"), evidence.right("cosines")
     if mine.shape != right.shape or evidence.same("cosines"):
-        return None
-    x, y = (np.abs(evidence.inputs[name].sum(axis=-1)) < 1e-6 for name in ("x", "y"))
-    wrong = ~close(mine, right)
-    of_such = x[:, :, None] | y[:, None]
-    if (wrong & ~of_such).any() or np.nan_to_num(mine[wrong]).any():
-        return None
-    b, t, s = (int(i) for i in np.argwhere(wrong)[0])
-    name, vector = (
-        (f"x[{t}]", evidence.inputs["x"][b, t])
-        if x[b, t]
-        else (f"y[{s}]", evidence.inputs["y"][b, s])
-    )
-    return Finding(
-        "taken-for-zeros",
-        "You take a vector whose entries add up to 0 for a vector of zeros.",
-        unwrapped(f"""In sample {b}, `{name}` is {row(vector)}, which has a direction although its
-        sum is 0. A vector of zeros is one whose entries are all 0, or whose length is 0."""),
-        ANGLE,
-    )
+        return "", ""
+    told = np.abs(right) > 1e-3  # a cosine of 0 doesn't tell
+    wrong = ~close(mine, right) & told
+    if not wrong.any() or np.nan_to_num(mine[wrong]).any():
+        return "", ""
+    for words, is_such in _LIKE_ZEROS.items():
+        x, y = (is_such(evidence.inputs[name]) for name in ("x", "y"))
+        for of_x, of_y in ((x, y), (x, y & False), (x & False, y)):
+            if not np.array_equal(wrong, (of_x[:, :, None] | of_y[:, None]) & told):
+                continue
+            b, t, s = (int(i) for i in np.argwhere(wrong)[0])
+            name, i = ("x", t) if of_x[b, t] else ("y", s)
+            vector = row(evidence.inputs[name][b, i])
+            return words, f"In sample {b}, `{name}[{i}]` is {vector}, which has a direction"
+    return "", ""
+
+
+@mistake(
+    "You take a vector whose entries add up to 0 for a vector of zeros.",
+    lambda e: unwrapped(f"""{_like_zeros(e)[1]} although its sum is 0. A vector of zeros is one
+    whose entries are all 0, or whose length is 0."""),
+    recognized=lambda e: "add up" in _like_zeros(e)[0],
+)
+def _taken_for_zeros(x: Tensor, y: Tensor) -> Tensor:
+    x, y = (v.masked_fill(v.sum(dim=-1, keepdim=True) == 0, 0) for v in (x, y))
+    return cosine_affinities(x, y)
+
+
+@mistake(
+    lambda e: f"You take a vector {_like_zeros(e)[0]} for a vector of zeros.",
+    lambda e: unwrapped(f"""{_like_zeros(e)[1]} because other entries are not 0. In a vector of
+    zeros all entries are 0, so neither `any` nor a single entry tells."""),
+    recognized=lambda e: "a 0" in _like_zeros(e)[0],
+)
+def _one_zero_is_enough(x: Tensor, y: Tensor) -> Tensor:
+    x, y = (v.masked_fill((v == 0).any(dim=-1, keepdim=True), 0) for v in (x, y))
+    return cosine_affinities(x, y)
 
 
 def _zeros_have_a_direction(evidence: Evidence) -> Finding | None:
@@ -426,7 +456,6 @@ TASK = Task(
     properties=(
         _short_ones,
         _outside,
-        _taken_for_zeros,
         _wrong_where_short,
         _zeros_have_a_direction,
     ),

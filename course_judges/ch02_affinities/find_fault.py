@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from course_judges.ch02_affinities.inspectors import (
     BY_C,
@@ -27,16 +28,16 @@ from course_judges.ch02_affinities.inspectors import (
 from course_judges.ch02_affinities.sections import DEPENDS, ROOT
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, unwrapped
-from course_tasks.answers import Array
-from course_tasks.ch02_affinities.find_fault import SUSPECTS
+from course_tasks.answers import Array, Raised
+from course_tasks.ch02_affinities.find_fault import OF_TWO, SUSPECTS
 from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding
 
 
-def _named(evidence: Evidence) -> dict[str, str]:
+def _named(evidence: Evidence, cases: Sequence[str] = SUSPECTS) -> dict[str, str]:
     """What the student says of each kind of weights, by the kind's right name."""
     said: dict[str, str] = {}
-    for case in SUSPECTS:
+    for case in cases:
         right, mine = evidence.expected.values[case], evidence.answers.values.get(case, "")
         said[str(right)] = mine if isinstance(mine, str) else ""
     return said
@@ -45,6 +46,10 @@ def _named(evidence: Evidence) -> dict[str, str]:
 def _one_name(evidence: Evidence) -> bool:
     said = set(_named(evidence).values())
     return len(said) == 1 and said <= set(LABELS)
+
+
+def _errors(evidence: Evidence) -> list[Raised]:
+    return [evidence.answers.errors[c] for c in SUSPECTS if c in evidence.answers.errors]
 
 
 def _unnamed(evidence: Evidence) -> list[str]:
@@ -61,7 +66,7 @@ def _nothing_matches(evidence: Evidence) -> bool:
     """True if no matrix gets a name from the list, because none was found equal."""
     if any(name in LABELS for name in _named(evidence).values()):
         return False
-    raised = [evidence.answers.errors[c] for c in SUSPECTS if c in evidence.answers.errors]
+    raised = _errors(evidence)
     if raised:
         return len(raised) == len(SUSPECTS) and all(
             error.kind == "StopIteration" or error.message.startswith("returned None")
@@ -72,25 +77,30 @@ def _nothing_matches(evidence: Evidence) -> bool:
 
 
 def _tells(*labels: str) -> Callable[[Evidence], bool]:
-    """True if exactly the matrices of these kinds get these names, each its own."""
+    """True if exactly the matrices of these kinds get these names, each its own, those of two
+    vectors as well.
+    """
 
     def holds(evidence: Evidence) -> bool:
         return all(
             mine == right
-            for right, mine in _named(evidence).items()
+            for cases in (SUSPECTS, OF_TWO)
+            for right, mine in _named(evidence, cases).items()
             if right in labels or mine in labels
         )
 
     return holds
 
 
-def _only(*wrong: dict[str, Iterable[str]]) -> Callable[[Evidence], bool]:
+def _only(
+    *wrong: dict[str, Iterable[str]], cases: Sequence[str] = SUSPECTS
+) -> Callable[[Evidence], bool]:
     """True if all kinds have their right names except those in one of `wrong`, which have one of
     the names given there.
     """
 
     def fits(evidence: Evidence) -> bool:
-        said = _named(evidence)
+        said = _named(evidence, cases)
         off = {right for right, mine in said.items() if mine != right}
         return any(
             off == set(kinds) and all(said[k] in names for k, names in kinds.items())
@@ -100,17 +110,17 @@ def _only(*wrong: dict[str, Iterable[str]]) -> Callable[[Evidence], bool]:
     return fits
 
 
-def _says_of(evidence: Evidence, kind: str) -> str:
-    return f"You say “{_named(evidence)[kind]}” where “{kind}” is right."
+def _says_of(evidence: Evidence, kind: str, cases: Sequence[str] = SUSPECTS) -> str:
+    return f"You say “{_named(evidence, cases)[kind]}” where “{kind}” is right."
 
 
-def _misnamed_of(evidence: Evidence, *kinds: str) -> str:
+def _misnamed_of(evidence: Evidence, *kinds: str, cases: Sequence[str] = SUSPECTS) -> str:
     """The first of these kinds that has another name."""
-    return next(kind for kind in kinds if _named(evidence)[kind] != kind)
+    return next(kind for kind in kinds if _named(evidence, cases)[kind] != kind)
 
 
-def _matrix(evidence: Evidence, kind: str) -> Any:
-    case = next(c for c in SUSPECTS if evidence.expected.values[c] == kind)
+def _matrix(evidence: Evidence, kind: str, cases: Sequence[str] = SUSPECTS) -> Any:
+    case = next(c for c in cases if evidence.expected.values[c] == kind)
     return evidence.inputs[case]
 
 
@@ -122,7 +132,8 @@ def _rounding(evidence: Evidence) -> str:
 
 
 def _unknown_name(evidence: Evidence) -> Finding | None:
-    other = [mine for mine in _named(evidence).values() if mine not in LABELS]
+    said = (*_named(evidence).values(), *_named(evidence, OF_TWO).values())
+    other = [mine for mine in said if mine not in LABELS]
     if not other:
         return None
     return Finding(
@@ -136,17 +147,21 @@ def _unknown_name(evidence: Evidence) -> Finding | None:
 
 
 def _misnamed(evidence: Evidence) -> Finding | None:
-    for right, mine in _named(evidence).items():
-        if mine != right:
-            made = candidates(torch.from_numpy(evidence.inputs["x"]))
+    for x, cases in (("x", SUSPECTS), ("x_of_two", OF_TWO)):
+        for right, mine in _named(evidence, cases).items():
+            if mine == right or mine not in LABELS:
+                continue
+            made = candidates(torch.from_numpy(evidence.inputs[x]))
             gap = float((made[right] - made[mine]).abs().max())
+            only = " With more than two vectors you name all seven right." * (cases == OF_TWO)
             return Finding(
                 "wrong-name",
                 "You give some weights the name of another fault.",
-                unwrapped(f"""{_says_of(evidence, right)} Computed from `x`, the two differ by up to
-                {number(gap, 2)} in an entry, but rounding changes less than a millionth. If you
-                compare entries, your tolerance has to lie in between. If you compare sums or some
-                rows, compare all entries. And look again at how you compute these two."""),
+                unwrapped(f"""{_says_of(evidence, right, cases)}{only} Computed from `x`, the two
+                differ by up to {number(gap, 2)} in an entry, but rounding changes less than a
+                millionth. If you compare entries, your tolerance has to lie in between. If you
+                compare sums or some rows, compare all entries. And look again at how you compute
+                these two."""),
                 ROOT,
             )
     return None
@@ -166,17 +181,27 @@ def _inputs(rng: np.random.Generator) -> Inputs:
     """A sound matrix and faulty ones, in any order; the probe must not know how they are made."""
     T, C = (int(size) for size in rng.permutation([5, 6, 7, 8])[:2])
     x = rng.normal(size=(T, C))
+    # Two vectors make few weights, so some faults may be alike by chance.
+    of_two = rng.normal(size=(2, C))
+    while _nearest(of_two) < _NEAR:
+        of_two = rng.normal(size=(2, C))
+    drawn = {"T": np.array(T), "C": np.array(C)}
+    return drawn | _seven(rng, "x", x, SUSPECTS) | _seven(rng, "x_of_two", of_two, OF_TWO)
+
+
+def _seven(rng: np.random.Generator, name: str, x: Array, cases: Sequence[str]) -> dict[str, Array]:
+    """Vectors by their name, and in some order what each fault makes of them."""
     # Short vectors make small differences: an inspector that compares roughly cannot tell them.
     while _nearest(x) > _NEAR:
-        x *= 0.97
+        x = x * 0.97
     # float32, because `torch.allclose` doesn't compare float64 with `torch.ones(T)`.
-    x = x.astype(np.float32)
-    suspects = list(candidates(torch.from_numpy(x).double()).values())
-    drawn: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
-    for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
+    drawn = {name: x.astype(np.float32)}
+    suspects = list(candidates(torch.from_numpy(drawn[name]).double()).values())
+    for case, i in zip(cases, rng.permutation(len(suspects)), strict=True):
         # As much rounding as another order of the same operations leaves.
-        noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
-        drawn[name] = (suspects[i].numpy() * noise).astype(np.float32)
+        size = suspects[i].shape
+        noise = 1 + rng.uniform(2e-7, 5e-7, size=size) * rng.choice([-1, 1], size=size)
+        drawn[case] = (suspects[i].numpy() * noise).astype(np.float32)
     return drawn
 
 
@@ -197,7 +222,7 @@ _nothing_for_some = mistake(
     there. If you add up differences over all entries, you also add up their rounding. If not,
     compute these weights again."""),
     recognized=lambda e: (
-        0 < len(_unnamed(e)) == len(e.answers.errors)
+        0 < len(_unnamed(e)) == len(_errors(e))
         and all(mine in ("", right) for right, mine in _named(e).items())
     ),
 )(lambda x, weights: None if find_fault(x, weights) == NO_MASK else find_fault(x, weights))
@@ -281,6 +306,12 @@ _columns_unasked = mistake(
     recognized=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
 
+_SWAPPED_MASKS: tuple[dict[str, Iterable[str]], ...] = (
+    {ZERO_MASK: [NO_MASK]},
+    {NO_MASK: [ZERO_MASK]},
+    {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]},
+)
+
 _masks_confused = mistake(
     "You confuse “zero mask” with “no mask”.",
     lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0, all future weights of
@@ -289,10 +320,24 @@ _masks_confused = mistake(
     {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
     same in both, and with a tolerance of 0.01 other rows can be, too."""),
     DEPENDS,
-    recognized=_only(
-        {ZERO_MASK: [NO_MASK]}, {NO_MASK: [ZERO_MASK]}, {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]}
-    ),
+    recognized=_only(*_SWAPPED_MASKS),
 )(saying(zero_mask=NO_MASK))
+
+
+@mistake(
+    "With T = 2 you confuse “zero mask” with “no mask”.",
+    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, ZERO_MASK, NO_MASK, cases=OF_TWO), OF_TWO)}
+    With more vectors you tell them apart. Two vectors have a single weight on the future: it is
+    {number(_matrix(e, ZERO_MASK, OF_TWO)[0, 1])} with a mask of 0 and
+    {number(_matrix(e, NO_MASK, OF_TWO)[0, 1])} without a mask. If you ask whether all future
+    weights of a row are equal, a single one always is."""),
+    DEPENDS,
+    recognized=lambda e: _only({})(e) and _only(*_SWAPPED_MASKS, cases=OF_TWO)(e),
+)
+def _one_future_weight(x: Tensor, weights: Tensor) -> str:
+    label = find_fault(x, weights)
+    return ZERO_MASK if label == NO_MASK and len(x) == 2 else label
+
 
 _future_unasked = mistake(
     "You call weights sound that look ahead.",
@@ -306,7 +351,6 @@ _future_unasked = mistake(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}
     ),
 )(saying(zero_mask=SOUND, no_mask=SOUND))
-
 
 TASK = Task(
     "Find the fault",

@@ -84,13 +84,13 @@ def _off_sum(rng: np.random.Generator, weights: Array, sound: int, *, second: bo
 
 
 def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:  # noqa: ARG001
-    last = len(weights) - 1  # the last one, too
+    last = len(weights) - 1  # the last one, too, and before the diagonal
     middle = int(rng.choice(_rows_but(sound, 3, last)))
     # Between small weights, so that none of the row gets larger than 1.
     small = rng.permutation(np.argsort(weights[middle, : middle + 1])[:2])
     for t, (down, up), below in (
         (middle, small, rng.uniform(0.15, 0.4)),
-        (last, rng.choice(last + 1, 2, replace=False), _little(rng)),
+        (last, rng.choice(last, 2, replace=False), _little(rng)),
     ):
         step = weights[t, down] + below
         weights[t, down] -= step

@@ -11,14 +11,18 @@ from course_tasks.probing import Inputs, Probe
 
 def _vectors(rng: np.random.Generator, B: int, T: int, C: int) -> Array:
     """(B, T, C) float32 whose lengths differ by a factor of up to 8; one is short. If there are
-    several, the last one begins with a 0, and its entries add up to 0.
+    several, three could be taken for zeros, each for a reason of its own. In the last sample the
+    last one's entries add up to 0, and none is 0, while the one before has a 0 in the middle. The
+    last one of the first of several samples begins with a 0.
     """
     lengths = rng.uniform(0.5, 4.0, size=(B, T, 1))
     vectors = rng.normal(size=(B, T, C)) * lengths
     if T > 1:
+        vectors[0, -1, 0] = 0
+        vectors[-1, -2, 1] = 0
         vectors[-1, -1] = np.resize([0.5, -0.5], C)
-        vectors[-1, -1, :1] = vectors[-1, -1, C + C % 2 - 1 :] = 0
-    short = rng.integers(B), rng.integers(max(1, T - 1))
+        vectors[-1, -1, 1] -= vectors[-1, -1].sum()
+    short = rng.integers(B), rng.integers(max(1, T - 2))
     vectors[short] *= 0.03 / np.linalg.norm(vectors[short])
     return np.asarray(vectors).astype(np.float32)
 

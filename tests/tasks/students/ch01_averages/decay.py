@@ -78,10 +78,17 @@ def decay_twice_exponential(T, decay):
     return _mean(powers)
 
 
-def decay_linear(T, decay):
+def decay_linear(T, decay, lost_at_once=0.05):
     """Shrinks by a constant step, not by a constant factor."""
     t = torch.arange(T)
-    return _mean((T - (t[:, None] - t) * decay).tril())
+    return _mean((1 - (t[:, None] - t) * lost_at_once).tril())
+
+
+def decay_loses_as_much_each_time(T, decay):
+    """Takes what the first step takes off from every later weight, too, until nothing is left."""
+    lost = [max(1 - step * (1 - decay), 0) for step in range(T)]
+    rows = [lost[t::-1] + [0.0] * (T - 1 - t) for t in range(T)]
+    return _mean(torch.tensor(rows, dtype=torch.float64))
 
 
 def decay_future_times_zero(T, decay):
@@ -117,6 +124,7 @@ WRONG = {
     "uncorrected-start": decay_recursion_from_zero,
     "started-at-the-first": decay_recursion,
     "reversed-decay": decay_growing,
+    "falls-along-a-line": decay_loses_as_much_each_time,
     "complement": lambda T, decay: decay_numpy(T, 1 - decay),
     "no-causal-mask": decay_both_sides,
     "upper-triangle": decay_upper,

@@ -102,6 +102,15 @@ def fault_from_row_one(weights):
     return [False, *_ask(weights)[1:]]
 
 
+def fault_negative_before_itself(weights):
+    """Stops looking for negative weights before it gets to the row's own position."""
+    return [
+        bool((weights[t, :t] < 0).any() or weights[t, t + 1 :].any())
+        or not bool((weights[t].sum() - 1).abs() < 1e-5)
+        for t in range(len(weights))
+    ]
+
+
 WRONG = {
     "zero-accused": lambda weights: [
         bool(fault) or bool((weights[t, : t + 1] == 0).any())
@@ -144,6 +153,7 @@ WRONG = {
     "signs-of-columns": lambda weights: (
         _ask(weights, signs=False) | (weights.numpy() < 0).any(axis=0)
     ),
+    "diagonal-signs-unasked": fault_negative_before_itself,
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
 }
 
@@ -180,11 +190,6 @@ def fault_sum_of_what_is_ahead(weights):
     return (past < 0).any(1) | (future != 0) | ~((weights.sum(1) - 1).abs() < 1e-5)
 
 
-def fault_negative_before_itself(weights):
-    ahead = (weights.triu(1) != 0).any(1)
-    return ahead | (weights.tril(-1) < 0).any(1) | ~((weights.sum(1) - 1).abs() < 1e-5)
-
-
 def fault_negative_beside_more_than_one(weights):
     """Expects another weight larger than 1 wherever one is negative."""
     ahead = (weights.triu(1) != 0).any(1)
@@ -214,7 +219,6 @@ ODD = [
     (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
     (fault_two_are_none, "future-missed"),
     (fault_sum_of_what_is_ahead, "future-missed"),
-    (fault_negative_before_itself, "sign-missed"),
     (fault_negative_beside_more_than_one, "sign-missed"),
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),

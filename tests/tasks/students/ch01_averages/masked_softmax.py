@@ -93,7 +93,18 @@ def masked_by_the_row_of_sums(scores, visible):
     return powers / powers.sum(dim=2).unsqueeze(1)
 
 
+def masked_share_handed_back(scores, visible):
+    """Spreads what the hidden positions had, row by row, over the visible ones."""
+    weights = scores.softmax(-1)
+    for row, seen in zip(weights.flatten(0, 1), visible.flatten(0, 1), strict=True):
+        share = row[~seen].sum() / seen.sum()
+        row[seen] += share
+        row[~seen] = 0
+    return weights
+
+
 WRONG = {
+    "hidden-share-dealt-out": masked_share_handed_back,
     "zeros-hidden": lambda scores, visible: torch.softmax(
         torch.where(torch.where(visible, scores, 0.0) == 0.0, -math.inf, scores), -1
     ),

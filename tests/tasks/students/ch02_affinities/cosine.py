@@ -95,7 +95,19 @@ def cosine_over_both_lengths(x, y):
     return torch.einsum("btc,bsc->bts", x, y) / lengths
 
 
+def cos_zeros_known_by_their_sum(x, y):
+    zeros = (x.sum(-1) == 0)[:, :, None] | (y.sum(-1) == 0)[:, None]
+    return cos_by_pairs(x, y).masked_fill(zeros, 0.0)
+
+
+def cos_zeros_known_by_one_of_them(x, y):
+    with_zero = [(torch.min(v.abs(), dim=-1).values == 0).float() for v in (x, y)]
+    return cos_by_pairs(x, y) * (1 - with_zero[0])[:, :, None] * (1 - with_zero[1])[:, None]
+
+
 WRONG = {
+    "taken-for-zeros": cos_zeros_known_by_their_sum,
+    "one-zero-is-enough": cos_zeros_known_by_one_of_them,
     "with-itself": lambda x, y: F.cosine_similarity(x[:, :, None], x[:, None], dim=-1),
     "weights-not-cosines": lambda x, y: F.softmax(
         F.cosine_similarity(x[:, :, None], y[:, None], dim=-1), dim=-1
@@ -131,9 +143,14 @@ def cos_of_products_that_are_not_small(x, y):
     return x @ y.transpose(1, 2) / lengths.clamp(min=1e-5)
 
 
-def cos_zeros_known_by_their_sum(x, y):
-    zeros = (x.sum(-1) == 0)[:, :, None] | (y.sum(-1) == 0)[:, None]
-    return cos_by_pairs(x, y).masked_fill(zeros, 0.0)
+def cos_nothing_known_of_x_with_a_zero(x, y):
+    """Has no number for vectors on one side, if one of their entries is 0 and some other isn't."""
+    partly = (x == 0).any(-1) & (x != 0).any(-1)
+    return cos_by_pairs(x, y).masked_fill(partly[:, :, None], torch.nan)
+
+
+def cos_first_entry_tells_zeros(x, y):
+    return cos_by_pairs(x * (x[..., :1] != 0), y * (y[..., :1] != 0))
 
 
 ODD = [
@@ -147,7 +164,8 @@ ODD = [
     (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),
     (cos_of_long_vectors, "wrong-where-short"),
     (cos_of_products_that_are_not_small, "short-vectors"),
-    (cos_zeros_known_by_their_sum, "taken-for-zeros"),
+    (cos_nothing_known_of_x_with_a_zero, "one-zero-is-enough"),
+    (cos_first_entry_tells_zeros, "one-zero-is-enough"),
     (
         lambda x, y: F.normalize(x, dim=-1, eps=0.25) @ F.normalize(y, dim=-1).mT,
         "wrong-where-short",

@@ -1,5 +1,6 @@
 """Students' answers to 02/find-fault."""
 
+import math
 import sys
 
 import numpy as np
@@ -46,7 +47,9 @@ def fault_by_questions(x, weights):
         down = torch.allclose(weights.sum(0), torch.ones(len(x)), atol=1e-5)
         return "columns" if down else "scaled too late"
     if weights.triu(1).abs().max() > 1e-5:
-        return "zero mask" if torch.isclose(weights[0, 1], weights[0, 2], rtol=1e-4) else "no mask"
+        own = math.exp(float(x[0] @ x[0]) / math.sqrt(x.shape[1]))
+        others = weights.new_full((len(x) - 1,), 1 / (own + len(x) - 1))
+        return "zero mask" if torch.allclose(weights[0, 1:], others, rtol=1e-4) else "no mask"
     names = ("sound", "no scale", "divided by C")
     return next(n for n in names if torch.allclose(weights, seven[n], rtol=1e-4))
 
@@ -144,7 +147,25 @@ def fault_with_all_of_the_noise(x, weights):
             return name
 
 
+def fault_equal_weights_ahead(x, weights):
+    """Knows a mask of 0 by weights on the future that are all equal, and one always is."""
+    name = fault_nearest(x, weights)
+    if "mask" not in name:
+        return name
+    ahead = weights[0, 1:]
+    return "zero mask" if bool((ahead - ahead.mean()).abs().max() < 1e-5) else "no mask"
+
+
+def fault_two_weights_ahead(x, weights):
+    """Compares the first two weights on the future, as if there always were two."""
+    name = fault_nearest(x, weights)
+    if "mask" not in name:
+        return name
+    return "zero mask" if torch.isclose(weights[0, 1], weights[0, 2], rtol=1e-4) else "no mask"
+
+
 WRONG = {
+    "one-future-weight": fault_equal_weights_ahead,
     "exact-comparison": fault_equal_or_nothing,
     "one-name-for-all": fault_equal,
     "scale-unasked": fault_shape_only,
@@ -159,6 +180,13 @@ WRONG = {
 
 
 ODD = [
+    (fault_two_weights_ahead, "error"),
+    (
+        lambda x, w: (
+            "columns" if fault_nearest(x, w) == "no scale" and len(x) < 3 else fault_nearest(x, w)
+        ),
+        "wrong-name",
+    ),
     (fault_other_words, "unknown-name"),
     (_instead(sound="columns", columns="no mask"), "wrong-name"),
     (lambda x, weights: int(weights.sum() > 3), "type"),
