@@ -82,8 +82,8 @@ softmax_over_queries = _family(
 divides_columns = _family("You divided by the sums of the columns instead of the rows.")
 keepdim_forgotten = _family(
     "You divided column s, instead of row s, by the number that belongs to row s.",
-    "A last axis of length 1 keeps each number with its row: use `sum(dim=1, keepdim=True)`, or "
-    "`[:, None]` after counts of your own.",
+    "To keep each number with its row, give the numbers a last axis of length 1, with "
+    "`sum(dim=1, keepdim=True)` or, if you counted yourself, with `[:, None]`.",
 )
 
 # Writing with a model.

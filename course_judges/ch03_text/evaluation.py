@@ -320,6 +320,19 @@ def _no_window_for_a_short_text(tokens, block_size, stride):
     return x[: len(x) * full], y[: len(y) * full]
 
 
+@mistake(
+    "Your window is narrower than `block_size` when the text doesn't fill it.",
+    lambda e: unwrapped(f"""With {len(e.inputs["short"])} tokens and T = {e.number("block_size")}
+    your x has shape {e.yours("short.x").shape} instead of {e.right("short.x").shape}. A window has
+    T columns however short the text is, so pad it with 0 in x and −100 in y."""),
+    recognized=lambda e: (
+        0 < e.yours("short.x").shape[1] < e.number("block_size") and e.same("long", "exact")
+    ),
+)
+def _window_as_short_as_the_text(tokens, block_size, stride):
+    return overlapping_windows(tokens, min(block_size, len(tokens) - 1), stride)
+
+
 def _too_many_in(evidence: Evidence) -> str:
     """The first case with more windows than needed after the right ones; empty if none has."""
     for case in _CASES:

@@ -96,8 +96,9 @@ def _loss_not_flattened(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The minus sign is missing, since log-probabilities are negative and a loss is positive.",
-    _two_losses("plain"),
+    "Your loss has the wrong sign.",
+    lambda e: unwrapped(f"""Log-probabilities are negative, so a loss is minus their mean.
+    {_two_losses("plain")(e)}"""),
     GUESS,
 )
 def _sign_forgotten(logits: Tensor, targets: Tensor) -> Tensor:
@@ -124,10 +125,10 @@ def _bits_not_nats(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You normalized over the T positions, but at each position it is the V symbols that
-    compete."""),
-    lambda e: unwrapped(f"""Your probabilities sum to 1 over the T = {e.number("T")} positions
-    instead of over the V = {e.number("V")} symbols of each position. {_two_losses("plain")(e)}"""),
+    "You normalized over the T positions instead of the V symbols of each position.",
+    lambda e: unwrapped(f"""Your probabilities sum to 1 over the T = {e.number("T")} positions of a
+    row, but at each position those of the V = {e.number("V")} symbols should.
+    {_two_losses("plain")(e)}"""),
     TABLE,
 )
 def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
@@ -171,8 +172,8 @@ def _means_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
 @mistake(
     "Your loss is NaN when all targets of a sample are negative.",
     lambda e: unwrapped(f"""Of the {e.number("B")} samples, only the first has targets that count.
-    The mean of an empty sample is 0 / 0, and one NaN makes the whole sum NaN. Take a single mean
-    over all targets that count, and no sample is divided by 0."""),
+    A mean over no targets is 0 / 0, which is NaN, and one NaN makes the whole sum NaN. Take a
+    single mean over all targets that count, whichever sample they are in."""),
     FLAT,
     recognized=lambda e: (
         e.same("plain")
@@ -188,8 +189,8 @@ def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
 @mistake(
     "You took the mean of each row first, and then the mean of these means.",
     lambda e: unwrapped(f"""{_ignored_count(e)} The rows hold
-    {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of these, so a mean of
-    means gives a target in a shorter row more weight. {_two_losses("ignored")(e)}"""),
+    {" and ".join(str(n) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of these, so a mean of
+    means gives more weight to a target in a row that holds fewer. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
     also=(
         lambda logits, targets: _means_of_rows(logits, targets).nanmean(),
@@ -202,10 +203,10 @@ def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "When all logits are far below 0, you don't subtract the largest of them.",
-    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, every `exp` rounds to 0
-    and log 0 is −∞, so your loss is {float(e.yours("shifted")):.3g}. The largest of several
-    negative logits is itself negative. If you look for it with `abs`, with a limit at 0 or in a
-    loop that starts from 0, you miss it; a loop has to start from the first logit or from −∞."""),
+    lambda e: unwrapped(f"""With logits near {number(float(e.inputs["shift"]))}, every `exp` rounds
+    to 0 and log 0 is −∞, so your loss is {number(float(e.yours("shifted")))}. The largest of
+    several negative logits is itself negative, so you miss it if you look for it with `abs`, with a
+    limit at 0 or in a loop that starts from 0. Start from the first logit or from −∞."""),
     TABLE,
     recognized=lambda e: (
         float(e.inputs["shift"]) < 0
@@ -219,10 +220,11 @@ def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your exponential overflows, so subtract the largest logit of each position first.",
+    "Your exponential overflows when the logits are large.",
     lambda e: unwrapped(f"""With logits near {abs(float(e.inputs["shift"])):.0f}, `exp` is infinite
-    and your loss is {float(e.yours("shifted")):.3g}. Only the differences between logits matter, so
-    subtracting the largest one doesn't change any probability."""),
+    and your loss is {number(float(e.yours("shifted")))}. Subtract the largest logit of each
+    position first, which doesn't change any probability, because only the differences between
+    logits matter."""),
     TABLE,
     recognized=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
 )
@@ -232,11 +234,11 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "When all logits are far from 0, your loss is as if all symbols were equally likely.",
-    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f} your loss is
+    lambda e: unwrapped(f"""With logits near {number(float(e.inputs["shift"]))} your loss is
     {float(e.yours("shifted")):.4g} = log {e.number("V")} instead of
-    {float(e.right("shifted")):.4g}. If you clamp the logits to a limit, they all become equal to it
-    there and their differences are lost. Subtracting the largest logit of each position keeps the
-    differences."""),
+    {float(e.right("shifted")):.4g}. If you clamp the logits to a limit, they all become equal to
+    that limit here, so their differences are lost. Subtracting the largest logit of each position
+    keeps the differences."""),
     TABLE,
     recognized=lambda e: e.same("plain") and _large_are_alike(e),
 )
@@ -342,15 +344,24 @@ def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
-@mistake(
+def _of_position(t: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer in which only one position of each row counts."""
+    return lambda logits, targets: cross_entropy(logits[:, t], targets[:, t])
+
+
+def _which_position(evidence: Evidence) -> str:
+    logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "targets"))
+    last = float(_of_position(-1)(logits, targets))
+    return "last" if math.isclose(last, float(evidence.yours("plain")), rel_tol=1e-4) else "first"
+
+
+_one_position_only = mistake(
     "Your loss uses only one position of each row, but all positions count.",
     lambda e: unwrapped(f"""It uses {e.number("B")} of the {e.inputs["targets"].size} targets, those
-    at either the last position or the first. {_two_losses("plain")(e)}"""),
+    at the {_which_position(e)} position. {_two_losses("plain")(e)}"""),
     FLAT,
-    also=(lambda logits, targets: cross_entropy(logits[:, :1], targets[:, :1]),),
-)
-def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
-    return cross_entropy(logits[:, -1:], targets[:, -1:])
+    also=(_of_position(0),),
+)(_of_position(-1))
 
 
 def _count(keep: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
@@ -406,9 +417,9 @@ _symbol_0_ignored = mistake(
 )(_count(lambda targets: targets > 0))
 
 
-def _negative(evidence: Evidence) -> set[int]:
+def _negative(evidence: Evidence) -> str:
     ignored = evidence.inputs["ignored"]
-    return {int(target) for target in ignored[ignored < 0]}
+    return listed(np.unique(ignored[ignored < 0])).replace("-", "−")
 
 
 def _shifted_once_more(logs: Tensor, targets: Tensor) -> Tensor:
@@ -497,8 +508,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         return Finding(
             "negative-targets",
             "Your loss is wrong when some targets are negative.",
-            f"{_ignored_count(evidence)} The negative ones, {listed(sorted(_negative(evidence)))}, "
-            f"aren't symbols.{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
+            f"{_ignored_count(evidence)} The negative ones here are {_negative(evidence)}."
+            f"{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
             FLAT,
         )
     logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])
@@ -506,8 +517,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-loss",
         "Your loss isn't the mean surprise of the targets.",
-        f"The first target is symbol {target} with the logit {logits[target]:.3g}, and log Σ exp "
-        f"of all {len(logits)} logits there is {total:.3g}, so its surprise is "
+        f"The first target is symbol {target} with the logit {number(logits[target])}, and log "
+        f"Σ exp of all {len(logits)} logits there is {number(total)}, so its surprise is "
         f"{total - float(logits[target]):.3g}. The loss is the mean of all "
         f"{evidence.inputs['targets'].size} surprises.{_known(evidence)} "
         f"{_two_losses('plain')(evidence)}",

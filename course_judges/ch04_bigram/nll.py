@@ -96,8 +96,8 @@ def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 
 
 @mistake(
-    "The minus sign is missing, since log-probabilities are negative and a surprise is positive.",
-    _two_nlls,
+    "Your loss has the wrong sign.",
+    lambda e: f"Log-probabilities are negative, so a surprise is minus one of them. {_two_nlls(e)}",
     recognized=_nll_is(-1.0),
 )
 def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -199,6 +199,45 @@ def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tupl
 )
 def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     return nll_and_perplexity(probabilities, [torch.cat(texts)])
+
+
+def _seam_missed_by(places: int) -> Callable[[Tensor, list[Tensor]], tuple[float, float]]:
+    """An answer that joins the texts and leaves out the step that is so many places after the one
+    from a text to the next.
+    """
+
+    def answer(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+        logs = _step_logs(probabilities, torch.cat(texts))
+        seams = torch.tensor([len(text) for text in texts]).cumsum(0)[:-1] - 1
+        left_out = torch.isin(torch.arange(len(logs)), seams + places)
+        return _with_perplexity(-logs[~left_out].mean())
+
+    return answer
+
+
+def _missed_seam(evidence: Evidence) -> str:
+    """Which steps were left out instead of those from one text to the next."""
+    table = torch.from_numpy(evidence.inputs["table"])
+    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+    late = math.isclose(
+        _seam_missed_by(1)(table, texts)[0], float(evidence.yours("short.nll")), rel_tol=1e-4
+    )
+    steps = "first step of each later text" if late else "last step of each earlier text"
+    n = len(texts[0])
+    return unwrapped(f"""Your mean includes the steps from one text to the next, such as the one
+    from symbol {int(texts[0][-1])} to symbol {int(texts[1][0])}, but not the {steps}. The first
+    text has {n} symbols, so if you join the texts, its last symbol is at position {n - 1} and the
+    step to the next text starts there. You left out the step that starts at position
+    {n if late else n - 2}. {_two_nlls(evidence)}""")
+
+
+_seam_in_another_place = mistake(
+    "You joined the texts and left out the steps beside the seams instead of those across them.",
+    _missed_seam,
+    COUNTING,
+    cases=("short.nll",),
+    also=(_seam_missed_by(-1),),
+)(_seam_missed_by(1))
 
 
 @mistake(

@@ -282,8 +282,8 @@ def _tables(tokens: Tensor, V: int, k: float) -> Tensor:
 _mean_over_texts = mistake(
     "You took the mean of one table for each text instead of counting in all texts together.",
     lambda e: unwrapped(f"""That way, a text in which a symbol occurs once counts as much for its
-    row as a text in which it occurs often, and a text without it has 0 / 0 there.
-    {_farthest_entry(e)}"""),
+    row as a text in which it occurs often. A text without the symbol counts too, with 1 / V in each
+    column, or with 0 / 0 if k = 0. {_farthest_entry(e)}"""),
     COUNTING,
     cases=("counted", "smoothed"),
     also=(lambda tokens, V, k: _tables(tokens, V, k).nan_to_num().mean(dim=0),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -320,6 +321,30 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
     if temperature == 0:
         return logits.argmax(dim=-1)
     return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
+
+
+def _by_rank(logits: Array, temperature: float, *, likeliest_first: bool = True) -> Array:
+    """(2, V) the probabilities in order of size."""
+    ascending = np.sort(softmax(logits / temperature), axis=1)
+    return ascending[:, ::-1] if likeliest_first else ascending
+
+
+_RANKS_FROM_THE_LIKELIEST = _follows_instead(_by_rank)
+_RANKS_FROM_THE_LEAST_LIKELY = _follows_instead(partial(_by_rank, likeliest_first=False))
+
+
+@mistake(
+    "Your numbers are ranks instead of symbols.",
+    lambda e: unwrapped(f"""{_share_effect(e)} In every row symbol 0 comes up as often as the
+    {"likeliest" if _RANKS_FROM_THE_LIKELIEST(e) else "least likely"} symbol should, whichever that
+    is. If you sort the probabilities before you draw, you draw a place in the sorted row, so look
+    up in the sort's `indices` which symbol has that place."""),
+    recognized=lambda e: _RANKS_FROM_THE_LIKELIEST(e) or _RANKS_FROM_THE_LEAST_LIKELY(e),
+)
+def _rank_for_symbol(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return sample(logits.sort(dim=-1, descending=True).values, temperature, generator)
 
 
 def _nearest_temperature(evidence: Evidence) -> float | None:

@@ -129,6 +129,17 @@ def evaluation_wraps(tokens, block_size, stride):
     return np.asarray(tokens)[at % (len(tokens) - 1)], y
 
 
+# "(M, T)", of a short text too
+def evaluation_of_what_is_there(tokens, block_size, stride):
+    if len(tokens) <= block_size:
+        return tokens[None, :-1], tokens[None, 1:]
+    return evaluation_numpy(tokens, block_size, stride)
+
+
+def evaluation_as_wide_as_the_tokens(tokens, block_size, stride):
+    return evaluation_numpy(tokens, min(block_size, len(tokens)), stride)
+
+
 def _overlapping(tokens, T, stride, ignored=-100):
     x, y = [], []
     while not y or (len(y) - 1) * stride + T < len(tokens) - 1:
@@ -164,6 +175,7 @@ WRONG = {
     "no-window-for-a-short-text": lambda tokens, T, stride: [
         part[: len(tokens) // (T + 1) * len(part)] for part in evaluation_numpy(tokens, T, stride)
     ],
+    "window-as-short-as-the-text": evaluation_of_what_is_there,
     "too-many-windows": lambda tokens, T, stride: [
         np.concatenate([part, np.full((1, T), filler)])
         for part, filler in zip(evaluation_numpy(tokens, T, stride), (0, -100), strict=True)
@@ -186,4 +198,5 @@ ODD = [
     (lambda *given: [part.astype(float) for part in evaluation_numpy(*given)], "kind-of-number"),
     (evaluation_of_two_targets_at_least, "no-window-for-a-short-text"),
     (evaluation_of_three_tokens_at_least, "shape"),
+    (evaluation_as_wide_as_the_tokens, "window-as-short-as-the-text"),
 ]

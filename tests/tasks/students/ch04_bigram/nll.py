@@ -211,7 +211,25 @@ def loss_of_logits(probabilities, texts):
     return loss, loss.exp()
 
 
+def _without_steps(probabilities, texts, beside):
+    """Counts along the joined texts, without the steps that begin `beside` places after a seam."""
+    text = [token for one in texts for token in one.tolist()]
+    steps = list(itertools.pairwise(text))
+    left_out = {end - 1 + beside for end in itertools.accumulate(len(one) for one in texts[:-1])}
+    nll, _ = _scored(probabilities, [s for at, s in enumerate(steps) if at not in left_out])
+    return with_perplexity(nll)
+
+
+def seam_one_too_late(probabilities, texts):
+    return _without_steps(probabilities, texts, 1)
+
+
+def seam_one_too_early(probabilities, texts):
+    return _without_steps(probabilities, texts, -1)
+
+
 WRONG = {
+    "seam-in-another-place": seam_one_too_late,
     "softmax-of-probabilities": loss_of_logits,
     "stops-at-no-steps": mean_of_each_by_length,
     "rare-step-softened": never_quite_zero,
@@ -238,6 +256,7 @@ WRONG = {
 
 
 ODD = [
+    (seam_one_too_early, "seam-in-another-place"),
     (perplexity_of_the_last, "another-perplexity"),
     (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
     (lambda p, texts: (1.0, 2.0), "another-mean"),

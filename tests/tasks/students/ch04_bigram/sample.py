@@ -137,7 +137,21 @@ def energies(logits, temperature, generator):
     return sample_by_cumulative_sum(-logits, temperature, generator)
 
 
+def place_in_the_sorted_row(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    ranked, _ = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    return torch.multinomial(ranked, 1, generator=generator)[:, 0]
+
+
+def place_from_the_smallest(logits, temperature, generator):
+    return sample_by_cumulative_sum(
+        logits.sort(-1).values if temperature else logits, temperature, generator
+    )
+
+
 WRONG = {
+    "rank-for-symbol": place_in_the_sorted_row,
     "largest-logit-returned": values_of_the_largest,
     "sign-turned": energies,
     "logits-ignored": uniform_whatever,
@@ -188,6 +202,7 @@ def all_but_the_least(logits, temperature, generator):
 
 
 ODD = [
+    (place_from_the_smallest, "rank-for-symbol"),
     (hardly_warm, "cold-takes-another"),
     (squeezed_when_cold, "shape"),
     (nothing_is_zero_when_cold, "cold-takes-another"),
