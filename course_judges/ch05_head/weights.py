@@ -435,7 +435,9 @@ TASK = Task(
         Part("A text may be shorter than the triangle.", 1, matches("cut")),
         Part("Symbols of a text see neither the future nor padding.", 1, _real_rows_right),
         Part(
-            "Rows of padding are 0, and all this whatever the scores.", 1, matches("padded", "low")
+            "Rows of padding are 0, and all of this holds for any scores.",
+            1,
+            matches("padded", "low"),
         ),
     ),
     properties=(
