@@ -392,8 +392,8 @@ TASK = Task(
     PLACE,
     (
         Part("With slope 0 these are plain causal weights.", 1, matches("level")),
-        Part("A small slope lowers what lies far back.", 2, matches("gentle")),
-        Part("So does a large one, and so it does among low scores.", 1, matches("steep", "low")),
+        Part("A small slope lowers the weights of positions far back.", 2, matches("gentle")),
+        Part("So does a large slope, even when the scores are low.", 1, matches("steep", "low")),
     ),
     properties=(
         no_weight_on_the_future("gentle", FUTURE),

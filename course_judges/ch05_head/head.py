@@ -87,8 +87,10 @@ def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[..., :3], evidence.right(case)[..., :3]
     gap = np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf)
     b, t = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+    same = evidence.same("causal", "later", "full")
+    other = " With `causal=True`, your head is right." if same else ""
     return unwrapped(f"""With `causal={case != "both_ways"}`, the output at position {t} of sample
-    {b} begins with {row(mine[b, t])}, but it should begin with {row(right[b, t])}.""")
+    {b} begins with {row(mine[b, t])}, but it should begin with {row(right[b, t])}.{other}""")
 
 
 def _dimensions(evidence: Evidence, *others: str) -> str:

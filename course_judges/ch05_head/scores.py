@@ -311,10 +311,12 @@ TASK = Task(
     SCORES,
     (
         Part(
-            "Queries are compared with keys, and rows are the ones that ask.", 1, _right_up_to_scale
+            "Queries are compared with keys, and each row belongs to a query.",
+            1,
+            _right_up_to_scale,
         ),
-        Part("The scale is that of the head size.", 2, matches("batch")),
-        Part("It works for any number of leading sizes.", 1, matches("batch", "one", "stack")),
+        Part("The scores are scaled by the head size.", 2, matches("batch")),
+        Part("It works for any number of leading dimensions.", 1, matches("batch", "one", "stack")),
     ),
     properties=(_wrong_factor,),
     cases=("batch",),

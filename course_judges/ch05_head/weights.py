@@ -349,6 +349,46 @@ _padding_at_the_end = mistake(
     also=(_seen_by(_padding_behind(rows=True)),),
 )(_seen_by(_padding_behind(rows=False)))
 
+
+def _text_by_text(*, rows: bool, columns: bool, written: bool) -> Callable[..., Tensor]:
+    """Weights made of a square of each text's scores. Its rows and columns, and the square that
+    they are written to, begin where the text does, or at position 0.
+    """
+
+    def answer(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+        weights = torch.zeros_like(scores)
+        for b, s in enumerate(start.tolist()):
+            n = scores.shape[-1] - s
+            own = scores[b].narrow(0, s * rows, n).narrow(1, s * columns, n)
+            own = own.masked_fill(~past[:n, :n], -torch.inf).softmax(dim=-1)
+            weights[b].narrow(0, s * written, n).narrow(1, s * written, n).copy_(own)
+        return weights
+
+    return answer
+
+
+def _own_rows_and_columns(evidence: Evidence) -> str:
+    _, first = _padded(evidence)
+    return unwrapped(f"""{_padded_row(evidence)} Both in the scores and in the weights, its rows and
+    columns are {first} to {evidence.number("T") - 1}.""")
+
+
+_scores_of_other_positions = mistake(
+    "You computed the weights of each text from scores of other positions.",
+    _own_rows_and_columns,
+    cases=("whole", "cut", "padded"),
+    also=(
+        _text_by_text(rows=True, columns=False, written=True),
+        _text_by_text(rows=False, columns=True, written=True),
+    ),
+)(_text_by_text(rows=False, columns=False, written=True))
+
+_texts_moved_to_the_front = mistake(
+    "You put the weights of each text at the front, where its padding is.",
+    _own_rows_and_columns,
+    cases=("whole", "cut", "padded"),
+)(_text_by_text(rows=True, columns=True, written=False))
+
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",
     lambda e: f"{_padded_row(e)} Padding comes before `start`, and the text begins there.",
@@ -435,12 +475,15 @@ TASK = Task(
         Part("A text may be shorter than the triangle.", 1, matches("cut")),
         Part("Symbols of a text see neither the future nor padding.", 1, _real_rows_right),
         Part(
-            "Rows of padding are 0, and all this whatever the scores.", 1, matches("padded", "low")
+            "Rows of padding are 0, and all of this holds for any scores.",
+            1,
+            matches("padded", "low"),
         ),
     ),
     properties=(
         no_weight_on_the_future("cut", FUTURE),
         _weight_on_padding,
+        no_weight_on_the_future("padded", FUTURE),
         rows_sum_to_one("whole", FUTURE),
     ),
     cases=("whole",),

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,13 @@ def _is_stacked(evidence: Evidence) -> bool:
 
 
 def _scales(evidence: Evidence, yours: str) -> str:
-    sizes = evidence.inputs["sizes"]
+    sizes = evidence.inputs["unequal_sizes"]
     return unwrapped(f"""Heads of size {listed(sizes)} need scales of
     {", ".join(number(s**0.5) for s in sizes)}, but {yours}. {largest_gap(evidence, "unequal")}""")
 
 
 def _scales_of(evidence: Evidence, yours: Callable[[int], float]) -> str:
-    of_each = ", ".join(number(yours(int(size))) for size in evidence.inputs["sizes"])
+    of_each = ", ".join(number(yours(int(size))) for size in evidence.inputs["unequal_sizes"])
     return _scales(evidence, f"yours are {of_each}")
 
 
@@ -116,7 +117,7 @@ def _scale_by_channels(x: Tensor, heads: Heads) -> Tensor:
 
 @mistake(
     "You divided the scores by the root of the sum of all head sizes.",
-    lambda e: _scales(e, f"yours is {number(float(e.inputs['sizes'].sum()) ** 0.5)}"),
+    lambda e: _scales(e, f"yours is {number(float(e.inputs['unequal_sizes'].sum()) ** 0.5)}"),
     SUBSPACES,
 )
 def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
@@ -194,8 +195,8 @@ _mask_added_to_scores = mistake(
 
 _equal_cuts = mistake(
     "You cut the channels of all heads into pieces of equal size.",
-    lambda e: unwrapped(f"""With heads of size {listed(e.inputs["sizes"])}, each begins where the
-    one before it ends. {largest_gap(e, "unequal")}"""),
+    lambda e: unwrapped(f"""With heads of size {listed(e.inputs["unequal_sizes"])}, each begins
+    where the one before it ends. {largest_gap(e, "unequal")}"""),
     SUBSPACES,
     cases=("equal", "unequal"),
 )(_cut_at_equal_distances)
@@ -378,6 +379,27 @@ def _no_softmax(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(found, dim=-1)
 
 
+def _piled_up(x: Tensor, heads: Heads, *, scaled_last: bool = False) -> Tensor:
+    """Each head has the scores of all heads up to it, scaled before or after they are added up."""
+    scores, found = torch.zeros(()), []
+    for query, key, value in heads:
+        scale = by_head_size(query)
+        scores = scores + x @ query @ (x @ key).mT / (1 if scaled_last else scale)
+        seen = (scores / scale if scaled_last else scores).masked_fill(~past(x.shape[1]), -math.inf)
+        found.append(seen.softmax(dim=-1) @ x @ value)
+    return torch.cat(found, dim=-1)
+
+
+_scores_pile_up = mistake(
+    "You add the scores of earlier heads to those of each later one.",
+    lambda e: unwrapped(f"""So head 0 is right and the others aren't. Does each head change a tensor
+    that all of them share, for example with `mask += …`? `scores + mask` makes a new one.
+    {largest_gap(e, "equal")}"""),
+    AVERAGE,
+    cases=("equal", "unequal"),
+    also=(partial(_piled_up, scaled_last=True),),
+)(_piled_up)
+
 _softmax_over_samples = mistake(
     "Your softmax runs over the samples of the batch, `dim=0`.",
     wording.OTHER_SOFTMAX,
@@ -405,8 +427,9 @@ _last_head_missing = mistake(
 
 @mistake(
     "You padded all heads to the size of the largest, but each should keep its own size.",
-    lambda e: unwrapped(f"""{shape(e, "unequal")} Heads of size {listed(e.inputs["sizes"])} make
-    {e.inputs["sizes"].sum()} channels, and `torch.cat` can join tensors of different lengths."""),
+    lambda e: unwrapped(f"""{shape(e, "unequal")} Heads of size
+    {listed(e.inputs["unequal_sizes"])} make {e.inputs["unequal_sizes"].sum()} channels, and
+    `torch.cat` can join tensors of different lengths."""),
     cases=("equal", "unequal"),
 )
 def _filled_up(x: Tensor, heads: Heads) -> Tensor:
@@ -417,9 +440,8 @@ def _filled_up(x: Tensor, heads: Heads) -> Tensor:
 
 _sorted_by_size = mistake(
     "You sorted the heads by size, but they should keep the order of the list.",
-    lambda e: (
-        f"In the list, the sizes are {listed(e.inputs['sizes'])}. {largest_gap(e, 'unequal')}"
-    ),
+    lambda e: unwrapped(f"""In the list, the sizes are {listed(e.inputs["unequal_sizes"])}.
+    {largest_gap(e, "unequal")}"""),
     cases=("equal", "unequal"),
     also=(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: -h[0].shape[1])),),
 )(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: h[0].shape[1])))
@@ -431,12 +453,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
-    if evidence.number("B") > 1 and compared(mine, right):
+    if len(mine) > 1 and compared(mine, right):
         return None  # `compared` says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
-    sizes = evidence.inputs["sizes"]
-    if case == "equal":
-        sizes = np.full(evidence.number("H"), evidence.number("D"))
+    sizes = evidence.inputs[f"{case}_sizes"]
     ends = np.cumsum(sizes)
     h = int(np.searchsorted(ends, c, side="right"))
     first, D = int(ends[h] - sizes[h]), int(sizes[h])
@@ -449,9 +469,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-average",
         "What your heads find isn't the right average of the values.",
-        f"Head {h} has size {D} and begins at channel {first}. Position {t} of sample {b} has the "
-        f"scores {row(scores)} with what it may see, so its weights are "
-        f"{row(powers / powers.sum())}. Its output should be {other}, but yours is {one}.",
+        f"With T = {len(x)} and head sizes [{listed(sizes)}], head {h} begins at channel {first}. "
+        f"Position {t} of sample {b} has the scores {row(scores)} with what it may see, so its "
+        f"weights are {row(powers / powers.sum())}. Its output should be {other}, but yours is "
+        f"{one}.",
         SUBSPACES,
     )
 

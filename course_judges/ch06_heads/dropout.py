@@ -529,8 +529,8 @@ TASK = Task(
     DROPOUT,
     (
         Part("Whole heads are dropped, each on its own, with probability p.", 2, _chosen_well),
-        Part("What is kept grows so that the mean stays.", 2, _scaled_well),
-        Part("Evaluation and p = 0 change nothing; p = 1 leaves zeros.", 1, _ends_well),
+        Part("What is kept is scaled so that the mean stays the same.", 2, _scaled_well),
+        Part("Evaluation and p = 0 change nothing, and p = 1 leaves zeros.", 1, _ends_well),
         Part("All randomness comes from the generator.", 1, _obeys),
     ),
     properties=(_by_chance, _deterministic, _by_seed),

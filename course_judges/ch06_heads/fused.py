@@ -299,6 +299,37 @@ def _reach_after_softmax(x: Tensor, qkv: Tensor, projection: Tensor, reach: list
     return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
 
 
+def _scored_out_of_reach(
+    change: Callable[[Tensor, Tensor], Tensor],
+) -> Callable[..., Tensor]:
+    """The future hidden, and scores out of reach only changed: (B, H, T, T), (H, T, T) → scores."""
+
+    def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+        B, T, _ = x.shape
+        query, key, value = stack(x @ qkv.T, B, T, len(reach))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+        scores = change(scores, windows(T, reach)).masked_fill(~past(T), -torch.inf)
+        return (scores.softmax(dim=-1) @ value).transpose(1, 2).flatten(2) @ projection.T
+
+    return answer
+
+
+def _filled(fill: float, scores: Tensor, near: Tensor) -> Tensor:
+    return scores.masked_fill(~near, fill)
+
+
+_scores_out_of_reach = mistake(
+    "You hide the future, but positions beyond a head's reach still get a weight.",
+    lambda e: unwrapped(f"""Only a score of −∞ gives a weight of 0. A score that you set to 0, or
+    multiply by 0, still counts as e⁰ = 1. Hide what is out of reach as you hide the future.
+    {_reaches(e)}"""),
+    cases=_BOTH,
+    also=(
+        _scored_out_of_reach(lambda scores, near: scores + near),
+        *(_scored_out_of_reach(partial(_filled, fill)) for fill in (1.0, -1.0, -10.0)),
+    ),
+)(_scored_out_of_reach(lambda scores, near: scores * near))
+
 _reach_from_the_start = mistake(
     "Your heads see the first `reach` positions of the text instead of the last ones they may see.",
     _reaches,

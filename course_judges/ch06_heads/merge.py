@@ -303,7 +303,7 @@ TASK = Task(
     merge_heads,
     VIEW,
     (
-        Part("With nobody silenced, the heads stand side by side.", 2, matches("all")),
+        Part("With no head silenced, the heads are side by side.", 2, matches("all")),
         Part(
             "Silenced heads leave zeros, and what was given stays as it was.",
             2,

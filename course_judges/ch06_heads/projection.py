@@ -548,7 +548,7 @@ TASK = Task(
             2,
             matches("output", "first_head", "twice"),
         ),
-        Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
+        Part("With a projection of zeros, only its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
     properties=(

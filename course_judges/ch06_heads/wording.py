@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_judges.judging import Evidence
-from course_judges.wording import number
+from course_judges.wording import numbers_apart
 from course_tasks.answers import Array
 
 MASK_ADDED = (
@@ -62,10 +62,8 @@ def largest_gap(evidence: Evidence, value: str, position: int | None = None) -> 
         gap[:, np.arange(gap.shape[1]) != position] = -1
     index = np.unravel_index(int(gap.argmax()), gap.shape)
     b, t, c = (int(i) for i in index)
-    return (
-        f"In sample {b}, position {t}, channel {c}, you have {number(mine[b, t, c])} instead of "
-        f"{number(right[b, t, c])}."
-    )
+    yours, wanted = numbers_apart(float(mine[index]), float(right[index]))
+    return f"In sample {b}, position {t}, channel {c}, you have {yours} instead of {wanted}."
 
 
 def origin(labels: Array, entry: float) -> tuple[int, ...] | None:

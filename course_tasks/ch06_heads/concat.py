@@ -19,7 +19,12 @@ def _concat_inputs(rng: Rng) -> Inputs:
     D, sizes = int(rng.choice([4, 5])) if H == 3 else 5, rng.permutation([2, 3, 5, 7])[:H]
     if len(set(np.diff(sizes) > 0)) == 1:
         sizes = np.roll(sizes, 1)  # heads need not be sorted by size
-    return _heads_of(rng, values(rng, B, T, C), [D] * H, sizes)
+    # Verdicts quote these. The least draw has none, because its two cases differ in T and H.
+    numbers = {"B": B, "T": T, "C": C, "H": H, "D": D}
+    return {
+        **_heads_of(rng, values(rng, B, T, C), [D] * H, sizes),
+        **{name: whole(value) for name, value in numbers.items()},
+    }
 
 
 def _least(rng: Rng) -> Inputs:
@@ -31,18 +36,10 @@ def _least(rng: Rng) -> Inputs:
 def _heads_of(
     rng: Rng, x: Array, equal: list[int], sizes: Array, *, shortest: bool = False
 ) -> Inputs:
-    B, T, C = x.shape
-    inputs = {
-        "equal_x": x[:, :1] if shortest else x,
-        "unequal_x": x,
-        "B": whole(B),
-        "T": whole(T),
-        "C": whole(C),
-        "H": whole(len(equal)),
-        "D": whole(equal[0]),
-        "sizes": sizes.astype(np.int64),
-    }
+    C = x.shape[-1]
+    inputs = {"equal_x": x[:, :1] if shortest else x, "unequal_x": x}
     for case, widths in (("equal", equal), ("unequal", sizes)):
+        inputs[f"{case}_sizes"] = np.array(widths, dtype=np.int64)
         for h, width in enumerate(widths):
             for part in ("query", "key", "value"):
                 inputs[f"{case}_{part}_{h}"] = matrix(rng, C, int(width), C, gain=1.5)

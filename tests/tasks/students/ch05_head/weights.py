@@ -201,7 +201,35 @@ def padding_behind(scores, past, start):
     return torch.where(seen, scores, -INF).softmax(-1).nan_to_num(0.0)
 
 
+def square_from_the_front(scores, past, start):
+    """As another answer, but the scores of a text of n symbols are taken as [:n, :n]."""
+    moved = torch.zeros_like(scores)
+    for b, first in enumerate(start.tolist()):
+        n = scores.shape[1] - first
+        moved[b, first:, first:] = scores[b, :n, :n]
+    return weights_by_loop(moved, past, start)
+
+
+def triangle_cut_at_the_text(scores, past, start):
+    """Cuts the triangle as the scores, so that the first symbol may see later ones."""
+    T = scores.shape[1]
+    weights = torch.zeros_like(scores)
+    for b, s in enumerate(start.tolist()):
+        own = torch.where(past[s:T, : T - s], scores[b, s:, s:], -INF)
+        weights[b, s:, s:] = own.softmax(1)
+    return weights
+
+
+def aligned_to_the_left(scores, past, start):
+    weights = weights_by_loop(scores, past, start)
+    for b, first in enumerate(start.tolist()):
+        weights[b] = weights[b].roll((-first, -first), (0, 1))
+    return weights
+
+
 WRONG = {
+    "scores-of-other-positions": square_from_the_front,
+    "texts-moved-to-the-front": aligned_to_the_left,
     "zeros-hidden": zeros_for_the_mask,
     "padding-at-the-end": padding_behind,
     "start-along-the-positions": start_as_it_is,
@@ -239,6 +267,13 @@ ODD = [
     (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
     (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "sees-padding"),
+    (
+        lambda s, past, start: weights_by_loop(
+            torch.stack([s[b].roll(n, 1) for b, n in enumerate(start.tolist())]), past, start
+        ),
+        "scores-of-other-positions",
+    ),
+    (triangle_cut_at_the_text, "sees-the-future"),
     (one_padding_forgotten, "sees-padding"),
     (single_symbol_forgotten, "only-the-last"),
     (squeezed, "axis-of-one"),

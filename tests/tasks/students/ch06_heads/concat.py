@@ -1,5 +1,7 @@
 """Students' answers to 06/concat."""
 
+from itertools import accumulate
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -133,7 +135,17 @@ def seen_up_to(ahead):
     return head
 
 
+def added_to_the_shared_mask(x, heads):
+    mask = torch.full((len(x), x.shape[1], x.shape[1]), -torch.inf).triu(1)
+    found = []
+    for q, k, v in heads:
+        mask += torch.bmm(x @ q, (x @ k).mT) / q.shape[1] ** 0.5
+        found.append(F.softmax(mask, dim=2) @ (x @ v))
+    return torch.cat(found, 2)
+
+
 WRONG = {
+    "scores-pile-up": added_to_the_shared_mask,
     "scale-multiplied": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.size(1) ** -0.5)),
     "weighs-all-alike": by_head(
         lambda x, q, k, v: (x @ v).cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
@@ -204,7 +216,20 @@ def two_channels_at_least(x, heads):
     return by_head(lambda x, q, k, v: plain_head(x, q, k, v, max(q.shape[1], 2) ** 0.5))(x, heads)
 
 
+def sums_of_raw_scores(x, heads):
+    raw = list(accumulate(torch.bmm(x @ q, (x @ k).mT) for q, k, _ in heads))
+    future = torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
+    return torch.cat(
+        [
+            torch.where(future, -torch.inf, s / q.shape[1] ** 0.5).softmax(2) @ (x @ v)
+            for s, (q, _, v) in zip(raw, heads, strict=True)
+        ],
+        2,
+    )
+
+
 ODD = [
+    (sums_of_raw_scores, "scores-pile-up"),
     (heads_used_up, "changes-its-input"),
     (one_head_needs_no_weights, "some-positions"),
     (two_channels_at_least, "some-positions"),

@@ -1,5 +1,7 @@
 """Students' answers to 06/fused."""
 
+from functools import partial
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -152,7 +154,21 @@ def windows_at_the_end(x, qkv, w, reach):
     return torch.cat((weights.nan_to_num() @ v).unbind(1), -1) @ w.T
 
 
+def future_hidden_reach_changed(x, qkv, w, reach, change=lambda s, r: s.triu(1 - r)):
+    """Scores beyond the reach become 0, or what `change` makes of them."""
+    _, T, C = x.shape
+    q, k, v = (
+        part.unflatten(2, (len(reach), -1)).transpose(1, 2) for part in (x @ qkv.T).split(C, 2)
+    )
+    s = q @ k.mT / q.shape[3] ** 0.5
+    for h, r in enumerate(reach):
+        s[:, h] = change(s[:, h], r)
+    weights = s.masked_fill(torch.ones(T, T).triu(1) > 0, -torch.inf).softmax(-1)
+    return torch.cat((weights @ v).unbind(1), -1) @ w.T
+
+
 WRONG = {
+    "scores-out-of-reach": future_hidden_reach_changed,
     "thirds-mixed-up": fused(thirds=(0, 2, 1)),
     "scale-by-heads": fused(scale=lambda C, H: H**0.5),
     "scale-multiplied": fused(scale=lambda C, H: (C // H) ** -0.5),
@@ -235,7 +251,12 @@ def caps_the_list(x, qkv, w, reach):
     return fused_by_sdpa(x, qkv, w, reach)
 
 
+def bonus_within_reach(s, r):
+    return s + torch.ones_like(s).triu(1 - r)
+
+
 ODD = [
+    (partial(future_hidden_reach_changed, change=bonus_within_reach), "scores-out-of-reach"),
     (caps_the_list, "changes-its-input"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
     (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "other-reaches"),
