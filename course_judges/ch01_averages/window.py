@@ -60,8 +60,9 @@ def _last_row_sees(evidence: Evidence) -> str:
 @mistake(
     "The first rows are too small.",
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
-    {matrix(e)[0].sum():.2f}; every row of an average sums to 1. Each weight of yours is
-    1 / `width`, but row 0 has only one position to average. Divide by how many there are."""),
+    {matrix(e)[0].sum():.2f}, but the rows of an average always sum to 1. You gave each position
+    the weight 1 / `width`, but row 0 has only one position to average. Divide by the number of
+    positions that are there."""),
 )
 def _divides_by_width(T: int, width: int) -> Tensor:
     return _band(T, width) / width

@@ -75,6 +75,6 @@ TASK = Task(
     (
         Part("Larger scores stay larger.", 1, _same_order),
         Part("No score passes the cap, and small ones hardly change.", 2, matches("batch")),
-        Part("It works for any number of leading sizes.", 1, matches("batch", "one")),
+        Part("It works for any number of leading dimensions.", 1, matches("batch", "one")),
     ),
 )
