@@ -18,7 +18,13 @@ from course_tasks.verdict import Finding, Section
 Ranges: TypeAlias = Mapping[str, Mapping[str, tuple[float, float]]]
 """Text to name to the lowest and highest value that counts as observed."""
 
+Slips: TypeAlias = Mapping[str, Ranges]
+"""What a student may have done to the ranges of runs that do the same, by text."""
+
 Numbers: TypeAlias = dict[str, float | str]
+
+# A range of at most this width, relative to its middle, is quoted as one number.
+_NARROW = 0.03
 
 
 def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str, float]) -> Task:
@@ -138,6 +144,65 @@ def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
         ),
         recognized=fits,
     )(lambda: {**numbers, one: numbers[other], other: numbers[one]})
+
+
+def measured_otherwise(ranges: Ranges, what: str, effect: str, *slips: Ranges) -> Mistake:
+    """Numbers of a run that did something else than the experiment asks for.
+
+    It is recognized if all numbers lie where runs with this slip have theirs, and at least one of
+    them lies outside of what right runs give, as such runs usually do.
+
+    Parameters
+    ----------
+    ranges : mapping of str to mapping of str to (float, float)
+    what : str
+        What was probably done. That the numbers agree is no proof.
+    effect : str
+        Why that is something else, and what to do instead. It follows a sentence that compares
+        one of the student's numbers with those of the slip.
+    *slips : mapping of str to mapping of str to (float, float)
+        What runs with the slip give, in each variant of it that has numbers of its own.
+    """
+
+    def match(evidence: Evidence) -> tuple[str, tuple[float, float]] | None:
+        """The first number that speaks for a slip, and the range of the slip."""
+        right = ranges[_text(evidence)]
+        values = {name: noted(evidence, name) for name in right}
+        for slip in slips:
+            if not all(lies(slip, name, value, evidence) for name, value in values.items()):
+                continue
+            for name, value in values.items():
+                low, high = slip[_text(evidence)][name]
+                if not lies(ranges, name, value, evidence) and not lies(
+                    ranges, name, (low + high) / 2, evidence
+                ):
+                    return name, (low, high)
+        return None
+
+    def says(evidence: Evidence) -> str:
+        matched = match(evidence)
+        if matched is None:
+            return effect
+        name, slip = matched
+        value = noted(evidence, name)
+        side = "small" if value < ranges[_text(evidence)][name][0] else "large"
+        return f"That makes `{name}` too {side}. {_compared(value, *slip)} {effect}"
+
+    return mistake(what, says, recognized=lambda evidence: match(evidence) is not None)(
+        lambda: middle(slips[0])
+    )
+
+
+def _compared(value: float, low: float, high: float) -> str:
+    """A sentence on a student's number and the range of a slip."""
+    yours, center = number(value), (low + high) / 2
+    if high - low > _NARROW * abs(center):
+        ours = f"and on this text we get between {number(low)} and {number(high)}"
+    elif number(center) == yours:
+        ours = "which is what we get on this text"
+    else:
+        ours = f"and on this text we get about {number(center)}"
+    return f"You noted {yours}, {ours} when we do the same."
 
 
 def _unit(

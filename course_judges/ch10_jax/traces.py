@@ -5,13 +5,119 @@ from __future__ import annotations
 from course_judges import observations
 from course_judges.ch10_jax.sections import TRACED
 from course_judges.judging import mistake
-from course_judges.observations import Numbers, exchanged, in_percent, lies, middle, noted
+from course_judges.observations import (
+    Numbers,
+    exchanged,
+    in_percent,
+    lies,
+    measured_otherwise,
+    middle,
+    noted,
+)
 from course_judges.wording import number
 
 RANGES = {
     "shakespeare": {"as_they_are": (47.52, 48.48), "padded": (3.96, 4.04), "waste": (0.167, 0.17)},
     "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.161, 0.165)},
 }
+
+SLIPS = {
+    "mean-of-lines": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (3.96, 4.04),
+            "waste": (0.189, 0.192),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.24, 0.245)},
+    },
+    "empty-lines-too": {
+        "shakespeare": {
+            "as_they_are": (44.55, 45.45),
+            "padded": (4.95, 5.05),
+            "waste": (0.164, 0.168),
+        },
+        "play": {"as_they_are": (81.18, 82.82), "padded": (9.9, 10.1), "waste": (0.16, 0.163)},
+    },
+    "empty-lines-counted": {
+        "shakespeare": {
+            "as_they_are": (43.56, 44.44),
+            "padded": (3.96, 4.04),
+            "waste": (0.164, 0.168),
+        },
+        "play": {"as_they_are": (80.19, 81.81), "padded": (8.91, 9.09), "waste": (0.16, 0.163)},
+    },
+    "to-the-longest": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (0.99, 1.01),
+            "waste": (0.416, 0.425),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (0.99, 1.01), "waste": (0.705, 0.719)},
+    },
+    "always-padded": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (3.96, 4.04),
+            "waste": (0.182, 0.185),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.172, 0.176)},
+    },
+    "counted-on": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (51.48, 52.52),
+            "waste": (0.167, 0.17),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (96.03, 97.97), "waste": (0.161, 0.165)},
+    },
+}
+
+_mean_of_lines = measured_otherwise(
+    RANGES,
+    "You probably averaged the lines' shares of padding.",
+    "In that average a short line weighs as much as a long one, and short lines hold a larger "
+    "share of padding. Divide all padding by all positions of the padded lines.",
+    SLIPS["mean-of-lines"],
+)
+
+_empty_lines_too = measured_otherwise(
+    RANGES,
+    "You probably kept the empty lines among the 300.",
+    "Empty lines take the places of lines with text, so you measured fewer of these. Leave "
+    "empty lines out first, and then take 300.",
+    SLIPS["empty-lines-too"],
+)
+
+_empty_lines_counted = measured_otherwise(
+    RANGES,
+    "You probably took the first 300 lines and left out the empty ones afterwards.",
+    "You are left with fewer than 300 lines. Leave empty lines out first, and then take 300.",
+    SLIPS["empty-lines-counted"],
+)
+
+_to_the_longest = measured_otherwise(
+    RANGES,
+    "You probably padded all lines to the length of the longest.",
+    "A single trace is enough then, but there is more padding. The task pads each line to the "
+    "next multiple of 16.",
+    SLIPS["to-the-longest"],
+)
+
+_always_padded = measured_otherwise(
+    RANGES,
+    "You probably added 16 positions to lines whose length was a multiple of 16 already.",
+    "A line of 32 symbols needs no padding, so look at what your formula gives for 32.",
+    SLIPS["always-padded"],
+)
+
+_counted_on = measured_otherwise(
+    RANGES,
+    "You probably didn't set the count back before the second measurement.",
+    "`padded` then includes the traces of the lines as they are. Begin each measurement with "
+    "a count of 0 and a newly jitted function.",
+    SLIPS["counted-on"],
+)
+
 
 _percent = in_percent(RANGES, "waste")
 _exchanged = exchanged(RANGES, "as_they_are", "padded")

@@ -8,13 +8,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from benchmarks import experiments
+from benchmarks import experiment_slips, experiments
 from course_judges import catalogue as judges
 from course_tasks import check, experiment
 from course_tasks.experiments import NotRun, Outcome
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = experiments.names()
+SLIPS = [(task, slip) for task in EXPERIMENTS for slip in experiment_slips.SLIPS[task]]
 STORED = json.loads((experiments.RESULTS / "experiments.json").read_text(encoding="utf-8"))
 
 
@@ -47,6 +48,59 @@ def test_every_stored_run_is_taken_for_observed(task):
             noted = dict(zip(numbers, values, strict=True))
             verdict = check(task, lambda noted=noted, text=text: {"text": text, **noted})
             assert verdict.points == verdict.out_of, str(verdict)
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_judge_knows_slips_by_what_stored_runs_with_them_give(task):
+    assert experiments.slips(task) == {
+        slip: {
+            text: {name: experiments.taken(values) for name, values in numbers.items()}
+            for text, numbers in texts.items()
+        }
+        for slip, texts in STORED["results"]["slips"][task].items()
+    }
+
+
+@pytest.mark.parametrize(("task", "slip"), SLIPS)
+def test_slip_fits_the_solution(task, slip):
+    _, study = experiments.sources(task)
+    changed = experiment_slips.SLIPS[task][slip].applied(study)
+    assert changed != study
+    compile(changed, slip, "exec")
+
+
+@pytest.mark.parametrize(("task", "slip"), SLIPS)
+def test_stored_run_with_a_slip_is_called_by_its_name_unless_its_numbers_are_right(task, slip):
+    told = set()
+    for text, numbers in STORED["results"]["slips"][task][slip].items():
+        for values in zip(*numbers.values(), strict=True):
+            noted = dict(zip(numbers, values, strict=True))
+            verdict = check(task, lambda noted=noted, text=text: {"text": text, **noted})
+            if verdict.points < verdict.out_of:
+                told.add(verdict.findings[0].name)
+    assert told == {experiment_slips.finding(slip)}
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_number_just_beyond_what_runs_give_is_not_put_down_to_a_slip(task):
+    for text, numbers in experiments.ranges(task).items():
+        middle = {name: (low + high) / 2 for name, (low, high) in numbers.items()}
+        for name, (low, high) in numbers.items():
+            for value in (low - 0.001, high + 0.001):
+                noted = {"text": text, **middle, name: value}
+                verdict = check(task, lambda noted=noted: noted)
+                assert verdict.findings[0].name not in experiment_slips.SLIPS[task], str(verdict)
+
+
+def test_losses_of_other_models_are_not_called_those_of_the_whole_model():
+    noted = {"text": "shakespeare", "all_four": 2.351, "without_first": 2.33, "without_last": 2.33}
+    assert check("07/without-a-block", lambda: noted).findings[0].name == "trained-afresh"
+
+
+def test_slip_that_no_longer_fits_the_solution_is_an_error():
+    slip = experiment_slips.Slip("Left the seed out.", {"manual_seed(seed)": "manual_seed(0)"})
+    with pytest.raises(ValueError, match="no longer has the passage"):
+        slip.applied("torch.manual_seed(1)")
 
 
 @pytest.mark.parametrize("task", EXPERIMENTS)

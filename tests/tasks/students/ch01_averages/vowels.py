@@ -16,6 +16,30 @@ WRONG = {
     "own-letter": lambda: {"text": "shakespeare", "last_1": 0, "last_4": 0.306, "all": 0.237},
     "rooted": lambda: {"text": "shakespeare", "last_1": 0.80281, "last_4": 0.55317, "all": 0.48683},
     "exchanged": lambda: {"text": "shakespeare", "last_1": 0.237, "last_4": 0.306, "all": 0.6445},
+    "small-vowels": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6194,
+        "last_4": 0.2994,
+        "all": 0.2328,
+    },
+    "all-symbols": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.5196,
+        "last_4": 0.2761,
+        "all": 0.2094,
+    },
+    "without-its-letter": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.4822,
+        "last_4": 0.2654,
+        "all": 0.2365,
+    },
+    "divided-by-width": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.306,
+        "all": 0.286,
+    },
 }
 
 ODD = [

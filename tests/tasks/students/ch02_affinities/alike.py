@@ -16,6 +16,15 @@ WRONG = {
     "with-itself": lambda: {"text": "shakespeare", "words": 4.807, "dot": 8.13, "cosine": 4.807},
     "exchanged": lambda: {"text": "shakespeare", "words": 4.807, "dot": 4.613, "cosine": 8.13},
     "dot-for-words": lambda: {"text": "shakespeare", "words": 8.13, "dot": 4.807, "cosine": 4.613},
+    "letters-once": lambda: {"text": "shakespeare", "words": 4.807, "dot": 6.35, "cosine": 4.573},
+    "short-words-too": lambda: {
+        "text": "shakespeare",
+        "words": 4.353,
+        "dot": 7.797,
+        "cosine": 4.157,
+    },
+    "filtered-last": lambda: {"text": "shakespeare", "words": 4.707, "dot": 7.989, "cosine": 4.51},
+    "capitals-cut": lambda: {"text": "shakespeare", "words": 4.313, "dot": 6.54, "cosine": 4.307},
 }
 
 ODD = [

@@ -31,6 +31,25 @@ WRONG = {
         "seen_16": 0.958,
     },
     "new-ones": lambda: {"text": "shakespeare", "seen_4": 0.042, "seen_8": 0.497, "seen_16": 0.985},
+    "distinct": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.8909,
+        "seen_8": 0.4133,
+        "seen_16": 0.01304,
+    },
+    "every-nth": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.9194,
+        "seen_8": 0.2474,
+        "seen_16": 0.001345,
+    },
+    "splits-exchanged": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.8328,
+        "seen_8": 0.1971,
+        "seen_16": 0.001955,
+    },
+    "whole-text": lambda: {"text": "shakespeare", "seen_4": 1, "seen_8": 1, "seen_16": 1},
 }
 
 ODD = [

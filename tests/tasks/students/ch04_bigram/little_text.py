@@ -46,6 +46,24 @@ WRONG = {
         "ten_percent": 2.619,
         "everything": 2.7455,
     },
+    "part-itself": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.488,
+        "ten_percent": 2.395,
+        "everything": 2.455,
+    },
+    "training-loss": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.715,
+        "ten_percent": 2.581,
+        "everything": 2.455,
+    },
+    "last-part": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.612,
+        "ten_percent": 2.478,
+        "everything": 2.482,
+    },
 }
 
 ODD = [

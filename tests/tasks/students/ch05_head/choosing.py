@@ -12,6 +12,9 @@ WRONG = {
     "perplexity": lambda: {"text": "shakespeare", "chosen": 11.39299, "equal": 17.17574},
     "exchanged": lambda: {"text": "shakespeare", "chosen": 2.8435, "equal": 2.433},
     "queries-trained": lambda: {"text": "shakespeare", "chosen": 2.433, "equal": 2.433},
+    "first-evaluation": lambda: {"text": "shakespeare", "chosen": 2.759, "equal": 2.995},
+    "zeroed-afterwards": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.061},
+    "nothing-passed-on": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.356},
 }
 
 ODD = [

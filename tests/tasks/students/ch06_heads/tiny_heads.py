@@ -15,6 +15,8 @@ WRONG = {
     "bits": lambda: {"text": "shakespeare", "heads_1": 3.53268, "heads_32": 3.35377},
     "perplexity": lambda: {"text": "shakespeare", "heads_1": 11.57096, "heads_32": 10.22155},
     "exchanged": lambda: {"text": "shakespeare", "heads_1": 2.3245, "heads_32": 2.4485},
+    "first-evaluation": lambda: {"text": "shakespeare", "heads_1": 2.795, "heads_32": 2.694},
+    "default-rate": lambda: {"text": "shakespeare", "heads_1": 2.601, "heads_32": 2.551},
 }
 
 ODD = [

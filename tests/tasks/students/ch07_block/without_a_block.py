@@ -52,6 +52,18 @@ WRONG = {
         "without_first": 2.335,
         "without_last": 2.335,
     },
+    "trained-afresh": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.335,
+        "without_first": 2.33,
+        "without_last": 2.33,
+    },
+    "both-cut": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.335,
+        "without_first": 4.728,
+        "without_last": 4.402,
+    },
 }
 
 ODD = [

@@ -11,6 +11,8 @@ WRONG = {
     "percent": lambda: {"text": "shakespeare", "cool": 62.9, "hot": 12.15},
     "exchanged": lambda: {"text": "shakespeare", "cool": 0.1215, "hot": 0.629},
     "invented": lambda: {"text": "shakespeare", "cool": 0.371, "hot": 0.8785},
+    "in-the-text": lambda: {"text": "shakespeare", "cool": 0.8273, "hot": 0.2554},
+    "distinct": lambda: {"text": "shakespeare", "cool": 0.2966, "hot": 0.08896},
 }
 
 ODD = [

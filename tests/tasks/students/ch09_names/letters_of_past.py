@@ -53,6 +53,27 @@ WRONG = {
         "three": 2.5575,
         "four": 2.2595,
     },
+    "measured-where-counted": lambda: {
+        "text": "names",
+        "one": 2.455,
+        "two": 2.213,
+        "three": 2.111,
+        "four": 2.233,
+    },
+    "validation-counted": lambda: {
+        "text": "names",
+        "one": 2.454,
+        "two": 2.26,
+        "three": 2.326,
+        "four": 2.481,
+    },
+    "next-among-n": lambda: {
+        "text": "names",
+        "one": 2.827,
+        "two": 2.459,
+        "three": 2.249,
+        "four": 2.259,
+    },
 }
 
 ODD = [

@@ -37,6 +37,37 @@ WRONG = {
         "padded": 4.0,
         "waste": 0.20265,
     },
+    "mean-of-lines": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48,
+        "padded": 4,
+        "waste": 0.1905,
+    },
+    "empty-lines-too": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 45,
+        "padded": 5,
+        "waste": 0.1659,
+    },
+    "empty-lines-counted": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 44,
+        "padded": 4,
+        "waste": 0.1659,
+    },
+    "to-the-longest": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48,
+        "padded": 1,
+        "waste": 0.4206,
+    },
+    "always-padded": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48,
+        "padded": 4,
+        "waste": 0.1834,
+    },
+    "counted-on": lambda: {"text": "shakespeare", "as_they_are": 48, "padded": 52, "waste": 0.1686},
 }
 
 ODD = [
