@@ -227,8 +227,8 @@ _log_probability = mistake(
 
 _way_without_its_sign = mistake(
     "Your shares have the wrong sign if the clean lead is below the corrupted one.",
-    lambda e: unwrapped(f"""Divide by clean − corrupted with its sign, neither by its absolute value
-    nor by corrupted − clean. {_shown(e)}"""),
+    lambda e: unwrapped(f"""Divide by clean − corrupted with its sign, not by its absolute value or
+    by corrupted − clean. {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: (
