@@ -92,10 +92,17 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
     factor = float((mine * right).sum() / (right * right).sum())
     if not evidence.same("pieces.losses") or not np.allclose(mine, factor * right, 1e-3, 1e-5):
         return None
+    batches = len(evidence.inputs["x"])
+    of_batches = (
+        f" That is 1 / {batches}, and there are {batches} batches. Do you divide by their number? "
+        "Their gradients should add up."
+        if np.isclose(factor * batches, 1, rtol=1e-3)
+        else ""
+    )
     return Finding(
         "gradients-scaled",
         "Your losses are right, but what they add to the gradients is scaled.",
-        f"In every parameter it is {number(factor, 4)} times what it should be.",
+        f"In every parameter it is {number(factor, 4)} times what it should be.{of_batches}",
         CARRIED,
     )
 

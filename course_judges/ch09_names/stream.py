@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 
@@ -55,15 +57,15 @@ def _begins(evidence: Evidence) -> bool:
 
 
 def _continues(evidence: Evidence) -> bool:
-    """True if rows go on from step to step and hold at least half of the letters: an answer that
-    never changes goes on, too, but says nothing.
+    """True if rows go on from step to step and hold more than a third of the letters: an answer
+    that repeats one batch goes on, too, but holds a quarter at most.
     """
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
     names = set(evidence.inputs["letters"].tolist())
     return (
         len(x) > 1
         and x.ndim == 3
-        and len(names & set(x.ravel().tolist())) > len(names) / 2
+        and len(names & set(x.ravel().tolist())) > len(names) / 3
         and bool((y[:-1, :, -1] == x[1:, :, 0]).all())
     )
 
@@ -204,6 +206,23 @@ def _boundaries_missing(names, order, batch_size, block_size):
 )
 def _last_window_missing(names, order, batch_size, block_size):
     return _lay_out([row[:-1] for row in _rows(names, order, batch_size)], block_size)
+
+
+def _letters_alone(names, order, batch_size, block_size, less=0):
+    """As many windows as there would be if only letters counted, less some, but the right ones."""
+    rows = _rows(names, order, batch_size)
+    steps = (min(int((row != 0).sum()) for row in rows) - less) // block_size
+    return _lay_out([row[: steps * block_size + 1] for row in rows], block_size)
+
+
+_boundaries_not_counted = mistake(
+    "You return only as many windows as the letters fill, but boundaries are tokens, too.",
+    lambda e: unwrapped(f"""With B = 1, the row has {len(e.inputs["letters"])} letters and
+    {len(e.inputs["lengths"]) + 1} boundaries. Together they are enough for
+    {len(e.right("other.x"))} windows of {e.number("other_block_size")}, but you return
+    {len(e.yours("other.x"))}. Do you take the length of a row from its names?"""),
+    also=(functools.partial(_letters_alone, less=1),),
+)(_letters_alone)
 
 
 @mistake(

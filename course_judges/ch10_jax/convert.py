@@ -21,6 +21,8 @@ from course_tasks.ch10_jax.convert import WRITTEN
 from course_tasks.ch10_jax.sides import InTorch
 from course_tasks.verdict import Finding
 
+_HEADS = ("query", "key", "value")
+
 
 def _apart(rows: Tensor, H: int) -> Tensor:
     """(3C, C) → (3, H, C, D)."""
@@ -44,21 +46,22 @@ class Converter:
     apart: Callable[[Tensor, int], Tensor] = _apart
     together: Callable[[Tensor], Tensor] = _together
     weight_in: Callable[[Tensor], Tensor] = lambda weight: weight.T
-    weight_out: Callable[[Tensor], Tensor] = lambda weight: weight.T
+    weight_out: Callable[[Tensor], Tensor] = Tensor.t
     hand_over: Callable[[Tensor], Any] = _copied
     order: tuple[int, int, int] = (0, 1, 2)
     tree_of: Callable[[Tensor], Any] = _copied
     order_back: tuple[int, int, int] = (0, 1, 2)
     read: Callable[[Any], Any] = lambda given: given
+    heads_of: Callable[[Any], list[Any]] = lambda heads: [heads[name] for name in _HEADS]
+    projection_of: Callable[[Any], list[Any]] = lambda entries: [entries["weight"], entries["bias"]]
 
     def to_tree(self, state: dict[str, Tensor]) -> Any:
         """A state dict as a tree."""
         state = self.read(state)
         parts = self.apart(state["query_key_value.weight"], self.n_head)
-        names = ("query", "key", "value")
         return {
             "heads": {
-                name: self.tree_of(parts[i]) for name, i in zip(names, self.order, strict=True)
+                name: self.tree_of(parts[i]) for name, i in zip(_HEADS, self.order, strict=True)
             },
             "projection": {
                 "weight": self.tree_of(self.weight_in(state["projection.weight"])),
@@ -69,12 +72,13 @@ class Converter:
     def to_state(self, tree: Any) -> dict[str, Any]:
         """A tree as a state dict."""
         tree = self.read(tree)
-        thirds = [tree["heads"][name] for name in ("query", "key", "value")]
+        thirds = self.heads_of(tree["heads"])
         parts = torch.stack([thirds[i] for i in self.order_back])
+        weight, bias = self.projection_of(tree["projection"])
         return {
             "query_key_value.weight": self.hand_over(self.together(parts)),
-            "projection.weight": self.hand_over(self.weight_out(tree["projection"]["weight"])),
-            "projection.bias": self.hand_over(tree["projection"]["bias"]),
+            "projection.weight": self.hand_over(self.weight_out(weight)),
+            "projection.bias": self.hand_over(bias),
         }
 
 
@@ -174,6 +178,20 @@ _thirds_in_another_order_back = mistake(
         _variant(order_back=order) for order in ((0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
     ),
 )(_variant(order_back=(1, 0, 2)))
+
+_IN_ORDER: dict[str, Callable[[Any], list[Any]]] = {
+    "heads_of": lambda heads: list(heads.values()),
+    "projection_of": lambda entries: list(entries.values()),
+}
+
+_order_of_the_tree = mistake(
+    "You take the arrays in the order in which the tree holds them instead of by name.",
+    lambda e: unwrapped(f"""`jax.tree.map` returns a tree that is sorted by name, so its heads come
+    as key, query, value and its projection as bias, weight. From such a tree, your state is wrong.
+    {_off(e, "mapped")}"""),
+    cases=("state", "mapped"),
+    also=tuple(_variant(**{name: taken}) for name, taken in _IN_ORDER.items()),
+)(_variant(**_IN_ORDER))
 
 _projection_not_transposed_back = mistake(
     "You returned the projection as (in, out), but torch stores (out, in).",
@@ -305,7 +323,11 @@ TASK = Task(
     TRAVEL,
     (
         Part("To JAX: every matrix is where the tree wants it.", 3, matches("tree", "kinds")),
-        Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
+        Part(
+            "To torch: the layer loads it and computes the same.",
+            2,
+            matches("state", "mapped", "loaded"),
+        ),
         Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
     ),
     properties=(_to_jax, _to_torch),

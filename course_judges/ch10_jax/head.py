@@ -32,6 +32,10 @@ def past(T: int) -> Tensor:
     return torch.ones(T, T, dtype=torch.bool).tril()
 
 
+def _everything(T: int) -> Tensor:
+    return torch.ones(T, T, dtype=torch.bool)
+
+
 def with_sink(scores: Tensor, sink: Tensor, scale: Tensor, dim: int = -1) -> Tensor:
     """Softmax over a row's scores and the sink, without the sink's own weight."""
     T = len(scores)
@@ -83,6 +87,34 @@ def _takes_apart(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
 def _unless_zero(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
     """Hides the sink if it is exactly 0."""
     return with_sink(scores, torch.where(sink == 0, -torch.inf, sink), scale)
+
+
+def _shifted_alone(shift: Callable[..., Tensor]) -> InTorch:
+    """A head that subtracts `shift(scores, sink)` from the scores before `exp`, but not from the
+    sink. It hides the future after `exp`, so a shift can come from there, too.
+    """
+
+    def weights(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
+        z = scores / scale
+        e = (z - shift(z, sink)).exp().tril()
+        return e / (e.sum(-1, keepdim=True) + sink.exp())
+
+    return InTorch(Variant(visible=_everything, weights=weights))
+
+
+def _largest_of_the_past(scores: Tensor, _: Tensor) -> Tensor:
+    """(T, 1) each row's largest score that isn't hidden."""
+    return scores.masked_fill(~past(len(scores)), -torch.inf).amax(1, keepdim=True)
+
+
+# What a student may subtract from the scores for safety.
+_SHIFTS: tuple[Callable[[Tensor, Tensor], Tensor], ...] = (
+    _largest_of_the_past,
+    lambda scores, _: scores.amax(1, keepdim=True),
+    lambda scores, _: scores.max(),
+    lambda scores, sink: _largest_of_the_past(scores, sink).max(),
+    lambda scores, sink: torch.maximum(_largest_of_the_past(scores, sink), sink),
+)
 
 
 def _sink_in_front(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
@@ -153,7 +185,7 @@ _no_causal_mask = mistake(
     "You didn't hide the future, so every position sees the whole text.",
     lambda e: unwrapped(f"""Even position 0 averages {e.number("T")} positions. {_values(e)} If you
     did call `jnp.where` or `scores.at[…].set(…)`, keep what it returns."""),
-)(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
+)(InTorch(Variant(visible=_everything)))
 
 _diagonal_excluded = mistake(
     "You hid each position from itself.",
@@ -187,6 +219,27 @@ _sink_not_exponentiated = mistake(
 _sink_scaled = mistake("You divided the sink by √D, but only the other scores need that.", _sink)(
     InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink / scale, scale)))
 )
+
+
+def _most_taken(evidence: Evidence) -> str:
+    """What the sink takes of the row in which that is furthest off."""
+    found, total = _softmax_rows(evidence, "first")
+    sums = (evidence.yours("values") * found).sum(axis=1) / (found * found).sum(axis=1)  # (T,)
+    e = np.exp(float(evidence.inputs["first_sink"]))
+    right = total / (total + e)
+    row = int(np.abs(sums - right).argmax())
+    return unwrapped(f"""With a sink of {number(float(evidence.inputs["first_sink"]))}, it takes
+    {100 * (1 - sums[row]):.0f} % of the weight in row {row} instead of
+    {100 * (1 - right[row]):.0f} %.""")
+
+
+_sink_not_shifted = mistake(
+    "You subtracted a number from the scores before `exp`, but not from the sink.",
+    lambda e: unwrapped(f"""{_most_taken(e)} A shift leaves a softmax as it is only if the same
+    number is subtracted from everything that is exponentiated, and the sink is one of the
+    scores."""),
+    also=tuple(_shifted_alone(shift) for shift in _SHIFTS[1:]),
+)(_shifted_alone(_SHIFTS[0]))
 
 
 _another_column_cut_off = mistake(

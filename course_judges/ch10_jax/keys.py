@@ -159,9 +159,17 @@ def _wide(evidence: Evidence) -> Finding | None:
         "wrong-spread",
         f"{which} {has} the wrong spread.",
         unwrapped(f"""{rest}`{worst}` of shape {leaf.shape} {_deviates(leaf)}
-        {_beside(evidence)}""").strip(),
+        {_root_of_columns(leaf)} {_beside(evidence)}""").strip(),
         KEYS,
     )
+
+
+def _root_of_columns(leaf: Array) -> str:
+    """Says of a leaf with a wrong spread that it would fit its columns, if it does."""
+    columns = leaf.shape[1]
+    if abs(leaf.std() * columns**0.5 - 1) >= SPREAD_TOLERANCE / 2:
+        return ""
+    return f"Yours is about 1 / √{columns}, but {columns} is its number of columns, not of rows."
 
 
 def _named(names: list[str]) -> str:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import ABLATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.quoting import farthest
-from course_judges.wording import number, unwrapped
+from course_judges.quoting import farthest_index
+from course_judges.wording import numbers_apart, unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Runner
 
 Replacement = Callable[[Pass, Pass, int, int], Tensor]
@@ -50,14 +50,16 @@ def ablated(
 mean_ablation = ablated()
 
 
+def farthest_head(evidence: Evidence, value: str) -> str:
+    """A sentence on the head whose number is farthest off, in a value of shape (L, H)."""
+    mine, right = evidence.yours(value), evidence.right(value)
+    layer, head = farthest_index(mine, right)
+    one, other = numbers_apart(float(mine[layer, head]), float(right[layer, head]))
+    return f"For head {head} of layer {layer} you return {one} instead of {other}."
+
+
 def _shown(evidence: Evidence) -> str:
-    return farthest(evidence, "texts")
-
-
-def _less(evidence: Evidence) -> str:
-    mine, right = evidence.yours("texts"), evidence.right("texts")
-    return unwrapped(f"""For head 0 of layer 0 you return {number(mine[0, 0])} instead of
-    {number(right[0, 0])}.""")
+    return farthest_head(evidence, "texts")
 
 
 def _texts_of_reference(evidence: Evidence) -> str:
@@ -120,25 +122,25 @@ _mean_at_each_position = mistake(
 
 _sign_exchanged = mistake(
     "You subtracted the broken model's loss from the whole model's, not the other way round.",
-    lambda e: f"A head that the model needs should have an increase above 0. {_less(e)}",
+    lambda e: f"A head that the model needs should have an increase above 0. {_shown(e)}",
 )(ablated(compare=lambda broken, whole: whole - broken))
 
 _loss_itself = mistake(
-    "You return the loss with the head broken instead of how much it increased.", _less
+    "You return the loss with the head broken instead of how much it increased.", _shown
 )(ablated(compare=lambda broken, whole: broken))  # noqa: ARG005
 
 _times_as_high = mistake(
-    "You divided the two losses, but the task asks for their difference in nats.", _less
+    "You divided the two losses, but the task asks for their difference in nats.", _shown
 )(ablated(compare=lambda broken, whole: broken / whole))
 
 
 _divided_by_the_whole = mistake(
     "You divided the increase by the whole model's loss, but it should be in nats.",
-    _less,
+    _shown,
 )(ablated(compare=lambda broken, whole: (broken - whole) / whole))
 
 
-@mistake("You added up the losses of all symbols instead of taking their mean.", _less)
+@mistake("You added up the losses of all symbols instead of taking their mean.", _shown)
 def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     return mean_ablation(run, tokens, targets, reference) * targets.numel()
 
@@ -146,7 +148,7 @@ def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Te
 @mistake(
     "You added up the losses of each text instead of averaging over texts and positions.",
     lambda e: unwrapped(f"""With T = {e.number("T")}, all your numbers are {e.number("T")} times too
-    large. {_less(e)}"""),
+    large. {_shown(e)}"""),
 )
 def _losses_of_a_text_added_up(
     run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
@@ -155,7 +157,7 @@ def _losses_of_a_text_added_up(
 
 
 _in_bits = mistake(
-    "Your loss is in bits, but it should be in nats, as `cross_entropy` returns it.", _less
+    "Your loss is in bits, but it should be in nats, as `cross_entropy` returns it.", _shown
 )(ablated(compare=lambda broken, whole: (broken - whole) / math.log(2)))
 
 _mean_of_head_0 = mistake(

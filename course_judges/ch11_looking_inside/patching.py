@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from course_judges.ch11_looking_inside.ablation import farthest_head
 from course_judges.ch11_looking_inside.sections import PATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.quoting import farthest
 from course_judges.wording import unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Runner
 
@@ -57,7 +57,7 @@ patch_heads = patched()
 
 
 def _shown(evidence: Evidence) -> str:
-    return farthest(evidence, "shares")
+    return farthest_head(evidence, "shares")
 
 
 @mistake(
@@ -81,7 +81,7 @@ def _noised(run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong:
 
 
 _not_divided = mistake(
-    "You return how much the lead rises instead of which share of the whole difference that is.",
+    "You return how much the lead rises instead of its share of the whole difference.",
     lambda e: unwrapped(f"""Divide by the difference between the clean lead and the corrupted one.
     {_shown(e)}"""),
 )(patched(share=lambda patched, corrupted, clean: (patched - corrupted).mean()))  # noqa: ARG005
@@ -101,7 +101,7 @@ _corrupted_not_subtracted = mistake(
 )(patched(share=lambda patched, corrupted, clean: patched.mean() / clean.mean()))  # noqa: ARG005
 
 _mean_of_quotients = mistake(
-    "You divided for each text and averaged then, but you should average the leads first.",
+    "You averaged the shares of single texts, but the leads should be averaged before dividing.",
     lambda e: unwrapped(f"""Otherwise, a text whose two runs hardly differ dominates the mean.
     {_shown(e)}"""),
 )(
@@ -227,8 +227,8 @@ _log_probability = mistake(
 
 _way_without_its_sign = mistake(
     "Your shares have the wrong sign if the clean lead is below the corrupted one.",
-    lambda e: unwrapped(f"""Divide by clean − corrupted with its sign, neither by its absolute value
-    nor by corrupted − clean. {_shown(e)}"""),
+    lambda e: unwrapped(f"""Divide by clean − corrupted with its sign, not by its absolute value or
+    by corrupted − clean. {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: (

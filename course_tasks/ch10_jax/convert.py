@@ -76,6 +76,15 @@ def _to_state(answer: Any, given: Inputs) -> Any:
     return made(int(given["H"])).to_state(_tree_inputs(side, given))
 
 
+def _mapped(answer: Any, given: Inputs) -> Any:
+    """The state of a tree as `jax.tree.map` returns it: with its names in alphabetical order."""
+    side, made = side_of(answer)
+    tree = {
+        part: dict(sorted(entries.items())) for part, entries in _tree_inputs(side, given).items()
+    }
+    return made(int(given["H"])).to_state(tree)
+
+
 def _loaded(answer: Any, given: Inputs) -> Any:
     """What the torch layer computes once it has loaded the state."""
     side, made = side_of(answer)
@@ -96,6 +105,13 @@ def _apart(answer: Any, given: Inputs) -> Any:
 
 PROBE = Probe(
     _convert_inputs,
-    {"tree": _to_tree, "kinds": _kinds, "state": _to_state, "loaded": _loaded, "apart": _apart},
+    {
+        "tree": _to_tree,
+        "kinds": _kinds,
+        "state": _to_state,
+        "mapped": _mapped,
+        "loaded": _loaded,
+        "apart": _apart,
+    },
     second=lambda rng: _convert_drawn(rng, 1, 1),
 )

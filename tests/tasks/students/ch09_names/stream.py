@@ -173,7 +173,15 @@ def stream_padded(names, order, batch_size, block_size):
     return windows_of(list(rows), block_size, lambda row, used: row[:used])
 
 
+def stream_as_long_as_its_letters(names, order, batch_size, block_size, beyond=0):
+    spelled = np.array([len(names[i]) for i in order]).reshape(batch_size, -1)
+    steps = (spelled.sum(axis=1).min() - beyond) // block_size
+    x, y = stream_unfolded(names, order, batch_size, block_size)
+    return x[:steps], y[:steps]
+
+
 WRONG = {
+    "boundaries-not-counted": stream_as_long_as_its_letters,
     "first-boundary-missing": stream_from_the_first_letter,
     "beginning-left-out": stream_from_the_end,
     "a-token-between": stream_apart,
@@ -216,4 +224,8 @@ ODD = [
     (stream_squeezed, "axis-of-one"),
     (stream_as_long_as_the_first, "error"),
     (stream_without_the_last_window, "last-window-missing"),
+    (
+        lambda *given: stream_as_long_as_its_letters(*given, beyond=1),
+        "boundaries-not-counted",
+    ),
 ]

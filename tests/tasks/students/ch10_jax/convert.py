@@ -98,6 +98,20 @@ class ValuesBeforeKeysBack(ByReshape):
         return {**super().to_state(tree), "query_key_value.weight": self.tensor(rows)}
 
 
+class InTheirOrderBack(ByReshape):
+    def to_state(self, tree):
+        heads = jnp.stack([*tree["heads"].values()])  # (3, H, C, D)
+        rows = jnp.einsum("nhcd->nhdc", heads).reshape(-1, heads.shape[2])
+        return {**super().to_state(tree), "query_key_value.weight": self.tensor(rows)}
+
+
+class UnpacksTheProjection(ByReshape):
+    def to_state(self, tree):
+        weight, bias = (self.tensor(entry) for entry in tree["projection"].values())
+        whole = super().to_state(tree)
+        return {**whole, "projection.weight": weight.t(), "projection.bias": bias}
+
+
 class Pops(ByReshape):
     def to_tree(self, state):
         return super().to_tree({name: state.pop(name) for name in list(state)})
@@ -152,6 +166,7 @@ WRONG = {
     ),
     "head-by-head-back": HeadByHeadBack,
     "thirds-in-another-order-back": ValuesBeforeKeysBack,
+    "order-of-the-tree": InTheirOrderBack,
     "projection-not-transposed-back": converter(turn_back=staticmethod(lambda m: m)),
     "not-jax-arrays": converter(heads=numpy_heads),
     "not-tensors": converter(tensor=lambda self, a: jnp.array(a)),
@@ -164,6 +179,7 @@ ODD = [
     (converter(turn=staticmethod(lambda m: -m.T)), "some-of-the-tree"),
     (WithoutBias, "some-of-the-state"),
     (PopsTheBias, "takes-apart"),
+    (UnpacksTheProjection, "order-of-the-tree"),
     (Squeezes, "axis-of-one"),
     (converter(heads=lambda self, m: ByReshape.heads(self, m)[::-1]), "reversed"),
 ]

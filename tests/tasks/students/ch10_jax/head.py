@@ -59,6 +59,13 @@ def sink_unexponentiated(p, x):
     return e / (p["sink"] + e.sum(1)[:, None]) @ v
 
 
+def sink_beside_safe_scores(p, x, safe=lambda s, seen: jnp.max(s, 1, where=seen, initial=-1e9)):
+    q, k, v = (jnp.matmul(x, p[n]) for n in ("query", "key", "value"))
+    s, seen = jnp.inner(q, k) / q.shape[1] ** 0.5, jnp.tri(len(x), dtype=bool)
+    e = jnp.where(seen, jnp.exp(s - jnp.reshape(safe(s, seen), (-1, 1))), 0)
+    return (e @ v) / (jnp.exp(p["sink"]) + e.sum(axis=1))[:, None]
+
+
 def head_with_floats(p, x):
     if float(p["sink"]) < -1e9:
         return x
@@ -118,6 +125,7 @@ WRONG = {
     "sink-always-zero": partial(head_by_concatenation, sink="zero"),
     "sink-not-exponentiated": sink_unexponentiated,
     "sink-scaled": partial(head_by_concatenation, sink="scaled"),
+    "sink-not-shifted": sink_beside_safe_scores,
     "another-column-cut-off": sink_in_front_last_cut,
     "sink-of-zero-hidden": hidden_where_zero,
     "leaves-jax": head_with_floats,
@@ -134,6 +142,7 @@ ODD = [
         lambda p, x: jax.nn.sigmoid(p["sink"]) * head_by_concatenation(p, x, sink="none"),
         "another-share",
     ),
+    (partial(sink_beside_safe_scores, safe=lambda s, seen: s.max()), "sink-not-shifted"),
     (lambda p, x: head_by_sum({**p, "sink": p["skin"]}, x), "error"),
 ]
 
