@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 _NORMS = {
@@ -127,11 +128,21 @@ def in_order(order: str) -> type[DecoderBlock]:
     return going(forward)
 
 
-def thinks_too_early(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """The feed-forward network reads the stream before cross-attention has added to it."""
-    x = x + m.attention(m.attention_norm(x))
-    heard = m.cross_attention(m.cross_norm(x), memory)
-    return x + heard + m.feed_forward(m.feed_forward_norm(x))
+def reading(cross_attention: str = "xa", feed_forward: str = "xac") -> type[DecoderBlock]:
+    """Two branches read a sum of these: the block's input (x), and what attention (a) and
+    cross-attention (c) returned.
+    """
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        known = {"x": x, "a": m.attention(m.attention_norm(x))}
+
+        def total(which: str) -> Tensor:
+            return torch.stack([known[letter] for letter in which]).sum(dim=0)
+
+        known["c"] = m.cross_attention(m.cross_norm(total(cross_attention)), memory)
+        return total("xac") + m.feed_forward(m.feed_forward_norm(total(feed_forward)))
+
+    return going(forward)
 
 
 def thinks_first(m: Any, x: Tensor, memory: Tensor) -> Tensor:
@@ -152,19 +163,6 @@ def memory_unheard(m: Any, x: Tensor, memory: Tensor) -> Tensor:  # noqa: ARG001
     """Two branches only."""
     x = x + m.attention(m.attention_norm(x))
     return x + m.feed_forward(m.feed_forward_norm(x))
-
-
-def attentions_side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """Both attentions read the block's input; the feed-forward network reads the sum."""
-    x = x + m.attention(m.attention_norm(x)) + m.cross_attention(m.cross_norm(x), memory)
-    return x + m.feed_forward(m.feed_forward_norm(x))
-
-
-def side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """All branches read the block's input."""
-    gathered = m.attention(m.attention_norm(x))
-    heard = m.cross_attention(m.cross_norm(x), memory)
-    return x + gathered + heard + m.feed_forward(m.feed_forward_norm(x))
 
 
 def unnormed(*which: str) -> type[DecoderBlock]:

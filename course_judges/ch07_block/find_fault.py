@@ -11,10 +11,10 @@ from torch import Tensor
 from course_judges.ch07_block.faults import FAINT, FAINTISH, FORMS
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch07_block.find_fault import BLOCKS, FAULTS
-from course_tasks.ch07_block.suspects import SHOWS, BlockBehavior
+from course_tasks.ch07_block.suspects import SHOWS, BlockBehavior, suspect
 from course_tasks.inputs import Rng, whole
 from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding
@@ -91,6 +91,11 @@ def _one_feature(block: Block, x: Tensor) -> bool:
     step = torch.zeros_like(x)
     step[..., 0] = 3.0
     return _apart(block(x + step), block(x) + step)
+
+
+def _ratio_of_large_numbers(block: Block, x: Tensor) -> bool:
+    large = 1000 * x
+    return bool((block(large) / large - 1).abs().max() > 0.01)
 
 
 def _stream_moves(block: Block, x: Tensor) -> bool:
@@ -187,6 +192,11 @@ def _faint_missed(evidence: Evidence) -> Finding | None:
     )
 
 
+# Numbers with a larger standard deviation were made large on purpose.
+_MUCH = 50.0
+# Next to large numbers, a ratio of output and input that is off by more fails a usual tolerance.
+_NOTABLE = 0.01
+
 # How a fault shows.
 _SIGNS = {
     "future": "an output changes when you change only later positions of the input",
@@ -254,9 +264,46 @@ def _nudged_by_a_constant(evidence: Evidence) -> bool:
     )
 
 
+def _place_of_sound(evidence: Evidence) -> int:
+    return list(evidence.inputs["order"]).index(list(FORMS).index("sound"))
+
+
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
-    sound = list(evidence.inputs["order"]).index(list(FORMS).index("sound"))
-    return bool(evidence.yours(f"block_{sound}.stream"))
+    return bool(evidence.yours(f"block_{_place_of_sound(evidence)}.stream"))
+
+
+def _accuses_beside_large_numbers(evidence: Evidence) -> bool:
+    """True if a sound block is accused, and its first run that can show a lost stream has entries
+    that are large even without their mean, and others so near 0 that the output isn't about equal
+    to them.
+    """
+    if not _accuses_the_sound_stream(evidence):
+        return False
+    if f"block_{_place_of_sound(evidence)}.runs.stream.1" not in evidence.answers.values:
+        return False
+    x, y, place = _sound_run(evidence)
+    return bool(x.std(axis=-1).max() > _MUCH and abs(y[place] / x[place] - 1) > _NOTABLE)
+
+
+def _sound_run(evidence: Evidence) -> tuple[Array, Array, tuple[int, ...]]:
+    """An input of the sound block, its output, and the place at which their ratio is farthest from
+    1.
+    """
+    x = evidence.yours(f"block_{_place_of_sound(evidence)}.runs.stream.1")
+    weights, gains = (torch.from_numpy(evidence.inputs[name]) for name in ("weights", "gains"))
+    y = suspect(FORMS["sound"], weights, gains, torch.from_numpy(x)).numpy()
+    off = np.abs(np.divide(y, x, out=np.ones_like(x), where=x != 0) - 1)
+    place = np.unravel_index(off.argmax(), x.shape)
+    return x, y, tuple(int(i) for i in place)
+
+
+def _next_to_large_numbers(evidence: Evidence) -> str:
+    """How much the sound block changes a large input, and by what factor one of its entries."""
+    x, y, place = _sound_run(evidence)
+    return unwrapped(f"""The sound block was given numbers up to {np.abs(x).max():.0f} and changed
+    them by at most {number(float(np.abs(y - x).max()))}. That is little compared with the largest,
+    but where `x` is {number(float(x[place]))}, `block(x) / x` is
+    {number(float(y[place] / x[place]))}.""")
 
 
 def _exchanged(evidence: Evidence) -> bool:
@@ -404,6 +451,15 @@ _batch_always_accused = mistake(
     sample that you change? Those may change, but those of other samples may not."""),
     cases=_column("batch"),
 )(_inspector(batch=_always))
+
+_ratio_near_zero = mistake(
+    "You gave a sound block large numbers and say that it loses the stream.",
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} {_next_to_large_numbers(e)} If you divide like
+    this, or if you compare with a fixed tolerance, set the largest change against the largest
+    number instead."""),
+    STREAM,
+    recognized=_accuses_beside_large_numbers,
+)(_inspector(stream=_ratio_of_large_numbers))
 
 _sound_stream_accused = mistake(
     "You say that a sound block loses the stream.",

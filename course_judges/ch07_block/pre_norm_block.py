@@ -303,13 +303,13 @@ _thinks_too_early = mistake(
     "Your feed-forward network reads the stream before cross-attention has added to it.",
     lambda e: f"Each branch should read the current stream. {_off(e)}",
     STREAM,
-)(decoder_blocks.going(decoder_blocks.thinks_too_early))
+)(decoder_blocks.reading(feed_forward="xa"))
 
 _side_by_side = mistake(
     "All three branches read the original `x`, but each should read the current stream.",
     lambda e: f"A branch should also see what the branches before it added. {_off(e)}",
     STREAM,
-)(decoder_blocks.going(decoder_blocks.side_by_side))
+)(decoder_blocks.reading("x", "x"))
 
 _attentions_side_by_side = mistake(
     "Your cross-attention reads the same `x` as self-attention, before the latter has added to it.",
@@ -317,7 +317,35 @@ _attentions_side_by_side = mistake(
         f"What a position gathers should influence what it looks for in the memory. {_off(e)}"
     ),
     STREAM,
-)(decoder_blocks.going(decoder_blocks.attentions_side_by_side))
+)(decoder_blocks.reading("x"))
+
+_thinks_of_what_was_heard = mistake(
+    "Your feed-forward network reads what cross-attention returned, but it should read the stream.",
+    lambda e: unwrapped(f"""First add the output of cross-attention to the stream, then normalize
+    and read the whole stream. {_off(e)}"""),
+    STREAM,
+)(decoder_blocks.reading(feed_forward="c"))
+
+_thinks_without_the_input = mistake(
+    "Your feed-forward network reads the outputs of both attentions without the block's input.",
+    lambda e: unwrapped(f"""The stream that it should read also contains the `x` that your block was
+    given. {_off(e)}"""),
+    STREAM,
+)(decoder_blocks.reading(feed_forward="ac"))
+
+_asks_with_what_was_gathered = mistake(
+    "Your cross-attention reads what self-attention returned, but it should read the stream.",
+    lambda e: unwrapped(f"""First add the output of self-attention to the stream, then normalize
+    and read the whole stream. {_off(e)}"""),
+    STREAM,
+)(decoder_blocks.reading("a"))
+
+_branch_reads_branch = mistake(
+    "Your second and third branches read the output of the branch before them, not the stream.",
+    lambda e: unwrapped(f"""Add each output to the stream before the next branch reads, so that
+    nothing of the stream gets lost on the way. {_off(e)}"""),
+    STREAM,
+)(decoder_blocks.reading("a", "c"))
 
 
 _memory_cut = mistake(
@@ -421,7 +449,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             x = x + wrote
     return Finding(
         "another-block",
-        "Your output isn't the input plus the outputs of the three branches.",
+        "Your output isn't the input plus what each branch returns if it reads the current stream.",
         f"At index {index(place)} the input is {number(float(given['x'][place]))}. Attention adds "
         f"{number(added[0])}, cross-attention {number(added[1])} and the feed-forward network "
         f"{number(added[2])}, each reading the current stream, normalized. This makes "

@@ -299,6 +299,7 @@ def _others_named(evidence: Evidence) -> Finding | None:
         only_left_out = not (mine[row] & ~wrong[row]).any()
         beside = mine[row] & ~wrong[row]
         of_heads = bool(beside.any()) and not np.delete(beside, _HEADS).any()
+        of_heads &= bool(wrong[row, _HEADS].any())
         # Each one alone was named, or the loop would have returned before.
         beside_others = only_left_out and case == "several"
         pattern = unwrapped("""You do name each of them if nothing else is wrong. Is a check skipped
@@ -312,7 +313,8 @@ def _others_named(evidence: Evidence) -> Finding | None:
             f"When {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}."
             + (f" {pattern}" if beside_others else "")
             + (
-                " Check whether `n_head` divides `n_embd` only if both are at least 1."
+                " Does it explain one setting with the other? Then leave the right one out. Or do "
+                "you check whether `n_head` divides `n_embd` even if one of them is below 1?"
                 if of_heads
                 else ""
             ),

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import torch
 from unlisted.set_02 import ch07 as second_set
+from unlisted.set_12 import ch07 as twelfth_set
 
 
 def inspect_by_positions(block, B, T, C):
@@ -243,6 +244,12 @@ def position_zero_alone(block, x):
     return not torch.allclose(block(z)[:, 0], block(x)[:, 0])
 
 
+def fixed_tolerance_for_large_numbers(block, B, T, C):
+    large = 3000 * torch.randn(B, T, C)
+    stream = (block(large) - large).abs().max() > 0.1
+    return {**inspect_by_gradient(block, B, T, C), "stream": stream}
+
+
 WRONG = {
     "answers-turned-round": inspecting(
         stream=lambda block, x: torch.allclose(block(x + 2), block(x) + 2, atol=1e-4)
@@ -256,6 +263,7 @@ WRONG = {
     "future-always-accused": inspecting(future=changed_too),
     "batch-always-accused": inspecting(batch=any_sample),
     "sound-stream-accused": inspecting(stream=one_feature),
+    "ratio-near-zero": twelfth_set.ratio_of_large_numbers,
     "any-shift-accepted": inspecting(stream=moves_at_all),
 }
 
@@ -266,6 +274,11 @@ ODD = [
     (tolerant(1.0, "future", "batch", "stream"), "faint-missed"),
     (inspecting(stream=lambda block, x: False), "misses-blocks"),
     (second_set.inspector_of_the_past, "accuses-blocks"),
+    (fixed_tolerance_for_large_numbers, "ratio-near-zero"),
+    (
+        inspecting(stream=lambda block, x: not torch.allclose(block(x + 1e3), block(x))),
+        "sound-stream-accused",
+    ),
 ]
 
 

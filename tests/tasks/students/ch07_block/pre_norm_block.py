@@ -7,6 +7,7 @@ from unlisted.set_02 import ch07
 from unlisted.set_03.ch07 import LastSkipFromTheNorm
 from unlisted.set_04 import ch07 as fourth_set
 from unlisted.set_05 import ch07 as fifth_set
+from unlisted.set_12 import ch07 as twelfth_set
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -210,7 +211,36 @@ def thinking_of_what_was_gathered(self, x, memory):
     return x + self.cross(self.cross_norm(x), memory) + thought
 
 
+def asks_with_what_was_gathered(self, x, memory):
+    gathered = self.attn(self.attention_norm(x))
+    x = x + gathered
+    x = x + self.cross(self.cross_norm(gathered), memory)
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
+def one_through_the_other(self, x, memory):
+    gathered = self.attn(self.attention_norm(x))
+    heard = self.cross(self.cross_norm(gathered), memory)
+    return x + gathered + heard + self.ffn(self.feed_forward_norm(heard))
+
+
+def input_added_at_the_end(self, x, memory):
+    gathered = self.attn(self.attention_norm(x))
+    written = gathered + self.cross(self.cross_norm(x + gathered), memory)
+    return x + written + self.ffn(self.feed_forward_norm(written))
+
+
+def thinks_of_all_but_the_gathered(self, x, memory):
+    gathered = self.attn(self.attention_norm(x))
+    heard = self.cross(self.cross_norm(x + gathered), memory)
+    return x + gathered + heard + self.ffn(self.feed_forward_norm(x + heard))
+
+
 WRONG = {
+    "thinks-of-what-was-heard": twelfth_set.FeedForwardOfWhatWasGathered,
+    "thinks-without-the-input": blocked(input_added_at_the_end),
+    "asks-with-what-was-gathered": blocked(asks_with_what_was_gathered),
+    "branch-reads-branch": blocked(one_through_the_other),
     "memory-normed-instead": blocked(listening(lambda self, x, m: (x, self.cross_norm(m)))),
     "another-order": blocked(thinking_before_all),
     "thinks-too-early": blocked(thinking_of_what_was_gathered),
@@ -297,6 +327,7 @@ ODD = [
     (blocked(last_sum_normed), "branches-put-on-otherwise"),
     (blocked(two_sums_normed), "branches-put-on-otherwise"),
     (blocked(gathers_from_both), "another-block"),
+    (blocked(thinks_of_all_but_the_gathered), "another-block"),
     (ch07.DecoderWithOneNorm, "one-norm-for-two"),
     (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),
