@@ -60,7 +60,9 @@ def _refused(*sizes: str) -> Callable[[Evidence], bool]:
     def recognized(evidence: Evidence) -> bool:
         raised = evidence.answers.errors.get("output")
         have = tuple(evidence.number(size) for size in sizes)
-        return raised is not None and f"'projection.weight' has shape {have}," in raised.message
+        return (
+            raised is not None and f"'projection.weight' has shape {have} instead" in raised.message
+        )
 
     return recognized
 
@@ -181,7 +183,10 @@ class _SumsNotConcatenates(MixedHeads):
 def _in_and_out_exchanged(evidence: Evidence) -> bool:
     H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
     raised = evidence.answers.errors.get("output")
-    return raised is not None and f"'projection.weight' has shape {(H * D, C)}," in raised.message
+    return (
+        raised is not None
+        and f"'projection.weight' has shape {(H * D, C)} instead" in raised.message
+    )
 
 
 @mistake(

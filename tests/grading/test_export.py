@@ -277,9 +277,9 @@ def test_gradescope_gets_one_result_a_student_with_what_was_found(graded):
         ("Student,ID\nAda,1\n", "no column is named '01-averages'"),
         ("Student,ID,01-averages (1),01-averages (2)\nAda,1,,\n", "several columns"),
         ("Student,01-averages (1)\nAda,\n", "no column 'ID'"),
-        ("Student,ID,01-averages (1)\n", "no row of a student"),
+        ("Student,ID,01-averages (1)\n", "no rows of students"),
         ('Student,ID,01-averages (1)\n"Ada,1,\n', "never closed"),
-        ("", "no row of a student"),
+        ("", "no rows of students"),
     ],
 )
 def test_file_that_is_not_the_platforms_is_refused_and_nothing_written(

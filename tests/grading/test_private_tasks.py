@@ -184,7 +184,7 @@ def drop(path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda p: drop(p), "where no folder is"),
+        (lambda p: drop(p), "there is no such folder"),
         (lambda p: drop(p / "course_tasks"), "holds no task"),
         (lambda p: drop(p / "course_judges/ch05_head/capped_scores.py"), "nothing there judges it"),
         (lambda p: drop(p / "solutions"), "has no cells"),

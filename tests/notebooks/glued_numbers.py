@@ -1,4 +1,4 @@
-"""A plugin for nbval: numbers that a training gave, and that the text quotes, are compared roughly.
+"""A plugin for nbval: trained numbers that a text or a figure's words quote are compared roughly.
 
 Processors round differently, and what is trained for hundreds of steps shows it: 51 % of the words
 on one machine are 42 % on another. The claims about such numbers are assertions, which hold on
@@ -12,6 +12,9 @@ from nbval.plugin import IPyNbCell
 
 GLUED = "application/papermill.record/"
 """How the types of output begin that hold glued values."""
+
+FIGURE = "Figure: "
+"""How the words begin in which a figure says what it shows."""
 
 SHARE = 0.3
 """Of the larger of two numbers: how far they may lie apart."""
@@ -38,12 +41,16 @@ def roughly_equal(one, other):
 
 
 def without_rounding(fresh, stored):
-    """The fresh outputs, with glued values as they are stored where the two are roughly equal."""
+    """The fresh outputs, with glued values and figures' words as they are stored where the two are
+    roughly equal.
+    """
     fresh = copy.deepcopy(fresh)
     for one, other in zip(fresh, stored, strict=False):
         kept, data = other.get("data", {}), one.get("data", {})
-        for kind in [kind for kind in data if kind.startswith(GLUED) and kind in kept]:
-            if roughly_equal(data[kind], kept[kind]):
+        for kind in data.keys() & kept.keys():
+            text = str(data[kind])
+            rough = kind.startswith(GLUED) or (kind == "text/plain" and text.startswith(FIGURE))
+            if rough and roughly_equal(text, str(kept[kind])):
                 data[kind] = kept[kind]
     return fresh
 

@@ -36,13 +36,15 @@ def test_other_numbers_and_other_words_are_not(one, other):
     assert not roughly_equal(one, other)
 
 
-def test_only_glued_values_are_compared_roughly():
+def test_only_glued_values_and_words_of_figures_are_compared_roughly():
     def outputs(kind, text):
         return [{"output_type": "display_data", "data": {kind: text}, "metadata": {}}]
 
     glued = f"{GLUED}text/plain"
     assert without_rounding(outputs(glued, "51"), outputs(glued, "42")) == outputs(glued, "42")
     assert without_rounding(outputs(glued, "51"), outputs(glued, "12")) == outputs(glued, "51")
+    one, other = (outputs("text/plain", f"Figure: “w” with {n} %.") for n in (22, 26.3))
+    assert without_rounding(one, other) == other
     printed = outputs("text/plain", "51")
     assert without_rounding(printed, outputs("text/plain", "42")) == printed
 
