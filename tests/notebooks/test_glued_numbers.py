@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from glued_numbers import GLUED, roughly_equal, without_rounding
+from glued_numbers import GLUED, PAGE, roughly_equal, without_rounding
 from test_outputs import run
 
 
@@ -44,6 +44,11 @@ def test_only_glued_values_and_words_of_figures_are_compared_roughly():
     assert without_rounding(outputs(glued, "51"), outputs(glued, "42")) == outputs(glued, "42")
     assert without_rounding(outputs(glued, "51"), outputs(glued, "12")) == outputs(glued, "51")
     one, other = (outputs("text/plain", f"Figure: “w” with {n} %.") for n in (22, 26.3))
+    assert without_rounding(one, other) == other
+    one, other = (
+        outputs(PAGE, f'<svg>{n}</svg>“w” with {n} %.<script>{{"base64":"{n}"}}</script>')
+        for n in (22, 26.3)
+    )
     assert without_rounding(one, other) == other
     printed = outputs("text/plain", "51")
     assert without_rounding(printed, outputs("text/plain", "42")) == printed
