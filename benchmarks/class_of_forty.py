@@ -83,7 +83,7 @@ WORDS = (
 
 
 def solved(book: Any, right: dict[str, str], who: int, count: int | None = None) -> None:
-    """Right answers to the first tasks, and a sentence for the question."""
+    """Right answers in the first cells, and a sentence for the question."""
     assignment = Assignment.of(book)
     for answer in assignment.answers[:count]:
         book.cells[answer.number - 1].source = right[answer.grade_id]
@@ -119,7 +119,7 @@ def rest_of_the_class(made: Class, names: list[str]) -> dict[str, str]:
         elif who < SOLVED + IN_PART:
             count = who % len(right)
             solved(book, right, who, count)
-            did[name] = f"{count} tasks"
+            did[name] = f"{count} cells"
         else:
             mistaken(book, right, who)
             did[name] = "mistakes"
@@ -134,13 +134,15 @@ def wanted(made: Class, did: Mapping[str, str], student: str) -> tuple[float, fl
     case = made.members.get(student)
     if case is not None:
         return made.wanted(case)
-    points = [float(check.points) for check in Assignment.of(made.exercise).checks]
     if did[student] == "all":
         return made.full, made.full
     if did[student] == "mistakes":
-        return sum(points) / 4, made.full - 1  # every second task is right
-    solved = sum(points[: int(did[student].partition(" ")[0])])
-    return solved, solved
+        return made.full / 4, made.full - 1  # every second task is right
+    assignment = Assignment.of(made.exercise)
+    filled = assignment.answers[: int(did[student].partition(" ")[0])]
+    # An experiment has several cells to fill, and its check reads the last one.
+    points = sum(c.points for c in assignment.checks if assignment.answer_to(c) in filled)
+    return float(points), float(points)
 
 
 def wrong(made: Class, did: Mapping[str, str], one: Outcome) -> str:
