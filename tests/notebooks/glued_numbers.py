@@ -25,9 +25,6 @@ SHARE = 0.3
 LAST_DIGITS = 2
 """Or so many units of the last digit that is shown."""
 
-_DRAWN = re.compile(r'<svg\b.*?</svg>|"base64":"[^"]*"', re.DOTALL)
-"""In a page: the still picture, and numbers as bytes. `sanitize.cfg` leaves them out, too."""
-
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.(\d+))?")
 
 _compare = IPyNbCell.compare_outputs
@@ -46,26 +43,28 @@ def roughly_equal(one, other):
     return True
 
 
-def without_rounding(fresh, stored):
-    """The fresh outputs, with glued values and figures' words as they are stored where the two are
-    roughly equal.
+def is_rough(kind, text):
+    """Whether an output of this type is compared roughly."""
+    words = kind == "text/plain" and text.startswith(FIGURE)
+    return words or kind == PAGE or kind.startswith(GLUED)
+
+
+def without_rounding(fresh, stored, sanitize):
+    """The fresh outputs, with what is compared roughly as it is stored where the two are roughly
+    equal; `sanitize` takes out what is not compared at all.
     """
     fresh = copy.deepcopy(fresh)
     for one, other in zip(fresh, stored, strict=False):
         kept, data = other.get("data", {}), one.get("data", {})
         for kind in data.keys() & kept.keys():
             mine, theirs = str(data[kind]), str(kept[kind])
-            words = kind == "text/plain" and mine.startswith(FIGURE)
-            if kind == PAGE:
-                mine, theirs = _DRAWN.sub("", mine), _DRAWN.sub("", theirs)
-            rough = kind == PAGE or kind.startswith(GLUED) or words
-            if rough and roughly_equal(mine, theirs):
+            if is_rough(kind, mine) and roughly_equal(sanitize(mine), sanitize(theirs)):
                 data[kind] = kept[kind]
     return fresh
 
 
 def _compare_roughly(self, test, ref, skip_compare=None):
-    return _compare(self, without_rounding(test, ref), ref, skip_compare)
+    return _compare(self, without_rounding(test, ref, self.sanitize), ref, skip_compare)
 
 
 def pytest_configure():
