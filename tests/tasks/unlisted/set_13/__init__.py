@@ -1,0 +1,5 @@
+"""The thirteenth set: slips of students in all chapters, three a task.
+
+It was written when the judges had been improved after the twelfth one. One of the three, chosen at
+random, was put aside until the judges had been improved on the two others.
+"""
