@@ -12,6 +12,15 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import ROW
+from course_judges.ch12_faster.weights import (
+    READABLE,
+    Sight,
+    factor_of_scores,
+    of_a_factor,
+    of_one_place,
+    sight,
+    total_of_each,
+)
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
@@ -49,6 +58,9 @@ def _variant(
     reads_old: bool = False,
     empties: bool = False,
     adds: bool = False,
+    wraps: bool = False,
+    asks_with_the_key: bool = False,
+    old_keys: bool = False,
     all_places: bool = False,
     looks_first: bool = False,
     weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
@@ -65,7 +77,7 @@ def _variant(
         at = (
             (slice(None), slice(None), lengths)
             if all_places
-            else (rows, slice(None), goes(lengths))
+            else (rows, slice(None), goes(lengths) % keys.shape[2] if wraps else goes(lengths))
         )
         new = (key.unsqueeze(2), value.unsqueeze(2)) if all_places else (key, value)
         for written, held, one in zip(writes, (keys, values), new, strict=True):
@@ -73,7 +85,9 @@ def _variant(
                 held[at] = held[at] + one if adds else one
         place = torch.arange(keys.shape[2])
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
-        found = scores(query, keys_before if looks_first else keys)
+        found = scores(
+            key if asks_with_the_key else query, keys_before if looks_first or old_keys else keys
+        )
         found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
         if after_softmax:
             found = scores(query, keys)
@@ -114,6 +128,10 @@ _sees_what_is_left_over = mistake(
     lambda e: f"Those places hold leftovers of other texts. {_lengths(e)}",
 )(_variant(seen=lambda place, lengths: (place >= 0).expand(len(lengths), -1)))
 
+_shortest_for_all = mistake(
+    "You used the length of the shortest row for all rows, but each row has its own.", _lengths
+)(_variant(seen=lambda place, lengths: place <= lengths.min() + 0 * lengths))
+
 _longest_for_all = mistake(
     "You used the length of the longest row for all rows, but each row has its own.", _lengths
 )(_variant(seen=lambda place, lengths: place <= lengths.max() + 0 * lengths))
@@ -142,6 +160,14 @@ _overwrites_the_last = mistake(
         _variant(goes=_last_kept, seen=lambda place, lengths: place <= _last_kept(lengths)),
     ),
 )(_variant(goes=lambda lengths: lengths - 1))
+
+_one_place_ahead = mistake(
+    "You wrote the new token one place behind the first free one, to place n + 1.",
+    lambda e: (
+        f"With n tokens kept, places 0 to n − 1 are taken and place n is free. {_kept_lengths(e)}"
+    ),
+    cases=("kept_short",),
+)(_variant(goes=lambda lengths: lengths + 1, wraps=True))
 
 _begins_again = mistake(
     "You wrote the new token to place 0 and let it see only itself, as if all rows were empty.",
@@ -220,6 +246,12 @@ _scale_by_heads = mistake("You divided the scores by √H instead of √D.", _le
     )
 )
 
+_scale_multiplied = mistake("You multiplied the scores by √D instead of dividing by it.", _lengths)(
+    _variant(
+        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) * math.sqrt(keys.shape[-1])
+    )
+)
+
 _scale_without_the_root = mistake("You divided the scores by D instead of √D.", _lengths)(
     _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / keys.shape[-1])
 )
@@ -253,12 +285,19 @@ _written_at_all_places = mistake(
     `keys[torch.arange(B), :, lengths]` selects one place a row, (B, H, D). {_kept_lengths(e)}"""),
 )(_variant(all_places=True))
 
+_float_mask_added = mistake(
+    "You added your mask of 1 and 0 to the scores, which hides nothing.",
+    lambda e: unwrapped(f"""Places that are seen get a score that is larger by 1, and that is all.
+    A mask for `scaled_dot_product_attention` has to be of type bool, or hold 0 and −inf.
+    {_lengths(e)}"""),
+)(_variant(lowered=1.0))
+
 _lowered_too_little = mistake(
     "You lower the scores of hidden places by a fixed number, which isn't enough here.",
     lambda e: (
         f"Leftovers can have larger scores than that, but −inf hides any score. {_lengths(e)}"
     ),
-    also=tuple(_variant(lowered=by) for by in (1.0, 10.0, 1000.0)),
+    also=tuple(_variant(lowered=by) for by in (10.0, 1000.0)),
 )(_variant(lowered=100.0))
 
 _seen_before_written = mistake(
@@ -266,6 +305,19 @@ _seen_before_written = mistake(
     lambda e: f"Write key and value first, and use the written cache to look. {_lengths(e)}",
     cases=("out", "short", *_KEPT),
 )(_variant(looks_first=True))
+
+
+_old_keys_scored = mistake(
+    "Your scores come from the keys before the new one was written, but the values are the new "
+    "ones.",
+    lambda e: unwrapped(f"""So the new token's score is that of the leftover key in its place. Write
+    the key first, and compute the scores from the written keys. {_lengths(e)}"""),
+)(_variant(old_keys=True))
+
+_key_for_query = mistake(
+    "You asked with the new key instead of the query.",
+    lambda e: f"A score is the dot product of the query and a key. {_lengths(e)}",
+)(_variant(asks_with_the_key=True))
 
 
 @mistake(
@@ -359,6 +411,55 @@ _keys_and_values_exchanged = mistake(
 )(_exchanged(whole=True))
 
 
+def _places_returned(evidence: Evidence) -> int:
+    """How many places the keys and values of the answer have, if nothing else is wrong there."""
+    mine, right = evidence.yours("kept.keys").shape, evidence.right("kept.keys").shape
+    values = evidence.yours("kept.values").shape
+    if mine != values or (*mine[:2], right[2], *mine[3:]) != right:
+        raise ValueError("another axis than that of the places is wrong")
+    return mine[2]
+
+
+def _too_few_places(evidence: Evidence) -> str:
+    n = int(evidence.inputs["short"].max())
+    return unwrapped(f"""There is room for {evidence.number("S")} tokens in each row. With rows that
+    hold at most {n}, you return {evidence.yours("kept_short.keys").shape[2]} places. Hide what is
+    behind a row from its query, but return all places, since later tokens go there.""")
+
+
+def _cut_off(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    found, keys, values = _variant()(query, key, value, keys, values, lengths)
+    used = int(lengths.max()) + 1
+    return found, keys[:, :, :used], values[:, :, :used]
+
+
+_free_places_cut_off = mistake(
+    "You return the keys and values without all of their free places.",
+    _too_few_places,
+    recognized=lambda e: (
+        _places_returned(e) <= e.number("S") and e.yours("kept_short.keys").shape[2] < e.number("S")
+    ),
+)(_cut_off)
+
+
+@mistake(
+    "You appended the new token behind all S places, but each row has a free place for it.",
+    lambda e: unwrapped(f"""Your keys and values have {_places_returned(e)} places instead of
+    {e.number("S")}. {_places(e)} Place `lengths[b]` is the first free one of row b."""),
+    recognized=lambda e: _places_returned(e) == e.number("S") + 1,
+)
+def _appended(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    found, _, _ = _variant()(query, key, value, keys, values, lengths)
+    longer = (
+        torch.cat([kept, new.unsqueeze(2)], 2) for kept, new in ((keys, key), (values, value))
+    )
+    return found, *longer
+
+
 @mistake(
     "You wrote the new key among the values, too, where the new value belongs.",
     lambda e: f"Your output is then partly made of a key. {farthest(e, 'kept.values', 'values')}",
@@ -389,9 +490,14 @@ def _where(mine: Array, given: Array, new: Array, n: int) -> str:
     moved = [s for s in others if not close(mine[:, s], given[:, s]).all()]
     if at == [n] and not moved:
         return ""
-    found = f"is at place {listed(at)}" if at else "isn't anywhere"
-    kept = f", and the old numbers of place {listed(moved)} are gone" if moved else ""
-    return f"{found}{kept}"
+    heads = [h for h in range(len(new)) if close(mine[h, n], new[h]).all()]
+    found = f"is at {_of_places(at)}" if at else "isn't anywhere"
+    if heads and not at:
+        found = f"is right in head {listed(heads)} alone"
+    if not moved:
+        return found
+    gone = "0" if not mine[:, moved].any() else "gone"
+    return f"{found}, and the old numbers of {_of_places(moved)} are {gone}"
 
 
 def _misplaced(evidence: Evidence) -> Finding | None:
@@ -418,51 +524,149 @@ def _misplaced(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _solved(evidence: Evidence) -> tuple[Array, Array] | None:
+    """The weights of your output and of the right one, (B, H, S) each; None where the right ones
+    can't be solved for, and NaN where yours aren't weights of the values.
+    """
+    values, found = evidence.right("kept.values"), (evidence.yours("out"), evidence.right("out"))
+    mine, right = (np.full(values.shape[:3], np.nan) for _ in found)
+    for b, h in np.ndindex(values.shape[:2]):
+        for made, side in zip((mine, right), found, strict=True):
+            weights = weights_on(values[b, h], side[b, h])
+            if weights is not None:
+                made[b, h] = weights
+    return None if np.isnan(right).any() else (mine, right)
+
+
+def _sights(mine: Array, right: Array, lengths: list[int]) -> list[Sight] | None:
+    """What each row sees, if all weights have the right proportions there."""
+    place = np.arange(mine.shape[2])
+    sights = [sight(*row, place <= n) for *row, n in zip(mine, right, lengths, strict=True)]
+    found = [one for one in sights if one is not None]
+    return found if len(found) == len(sights) else None
+
+
+def _other_places(sights: list[Sight], lengths: list[int]) -> str:
+    """What rows see that shouldn't, or don't see that should; empty if there is nothing."""
+    rows = []
+    for b, (one, n) in enumerate(zip(sights, lengths, strict=True)):
+        missed = [s for s in one.unseen if s <= n]
+        more = [s for s in one.seen if s > n]
+        if missed or more:
+            rows.append((b, n, missed, more))
+    if not rows:
+        return ""
+    b, n, missed, more = max(rows, key=lambda one: (one[1] > 0, len(one[2]), -one[0]))
+    said = [f"doesn't see {_of_places(missed)}"] if missed else []
+    said += [f"sees {_of_places(more)} behind its new token"] if more else []
+    good = [row for row in range(len(lengths)) if row not in [one[0] for one in rows]]
+    others = f" Rows {listed(good)} see what they should." if len(good) > 1 else ""
+    others = f" Row {good[0]} sees what it should." if len(good) == 1 else others
+    new = f" Place {n} is that of the new token." if n in missed else ""
+    return unwrapped(f"""Row {b} had {n} {"token" if n == 1 else "tokens"} before the new one, so it
+    should see places 0 to {n}. It {" and ".join(said)}.{new}{_one_length(sights)}{others} All that
+    it sees has the right proportions, so look at what you hide.""")
+
+
+def _one_length(sights: list[Sight]) -> str:
+    """A sentence on the last place that all rows see, if they see equally many."""
+    last = max(max(one.seen) for one in sights)
+    alike = all(last in one.seen or min(one.unseen, default=0) > last for one in sights)
+    if alike and all(s > last for one in sights for s in one.unseen):
+        which = f"places 0 to {last}" if last else "place 0"
+        return f" All your rows see {which}, whatever their lengths."
+    return ""
+
+
+def _of_places(places: list[int]) -> str:
+    return f"place {places[0]}" if len(places) == 1 else f"places {listed(places)}"
+
+
+def _along_another_axis(mine: Array, lengths: list[int]) -> str:
+    """A sentence on weights (B, H, S) that sum to 1 over the heads or the rows instead of the
+    places; empty if they don't.
+    """
+    seen = np.arange(mine.shape[2]) <= np.array(lengths)[:, None]  # (B, S)
+    heads = mine.sum(axis=1)[seen]
+    if mine.shape[1] > 1 and np.allclose(heads, 1, atol=READABLE):
+        return "At each place that a row sees, your weights sum to 1 over the heads."
+    rows = (mine * seen[:, None]).sum(axis=0)[:, seen.any(axis=0)]
+    if mine.shape[0] > 1 and np.allclose(rows, 1, atol=READABLE):
+        return "At each place, your weights sum to 1 over the rows that see it."
+    return ""
+
+
+def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
+    """What all weights have in common, (B, H, S) each; empty if nothing is known."""
+    lengths = [int(n) for n in evidence.inputs["lengths"]]
+    if said := _along_another_axis(mine, lengths):
+        return f"{said} The softmax should run over the places, `dim=-1` of scores (B, H, S)."
+    S, H = mine.shape[2], mine.shape[1]
+    flat = mine.reshape(-1, S), right.reshape(-1, S)
+    totals = total_of_each(*flat)
+    if totals is not None:
+        return "Your weights have the right proportions, but they should sum to 1."
+    factor = factor_of_scores(*flat)
+    if factor is not None and abs(flat[0].sum(axis=1) - 1).max() < READABLE:
+        D = evidence.number("D")
+        return of_a_factor(factor, D, {"S": S, "H": H, "(H · D)": H * D})
+    sights = _sights(mine, right, lengths)
+    if sights is not None and (said := _other_places(sights, lengths)):
+        return said
+    off = [of_one_place(mine[b, h], right[b, h]) for b, h in np.ndindex(mine.shape[:2])]
+    known = [(place, lengths[i // H]) for i, place in enumerate(off) if place is not None]
+    if known and all(place == n for place, n in known):
+        return "Only the weight of the new token is out of proportion to the others."
+    return ""
+
+
 def _other_weights(evidence: Evidence) -> Finding | None:
     """If keys and values are right but the output isn't, its weights are solved for."""
     if not evidence.same(*_KEPT) or evidence.same("out"):
         return None
-    values, mine, right = (
-        evidence.right("kept.values"),
-        evidence.yours("out"),
-        evidence.right("out"),
-    )
+    mine, right = evidence.yours("out"), evidence.right("out")
     wrong = np.argwhere(~close(mine, right).all(axis=-1))
     lengths = evidence.inputs["lengths"]
     b, h = (int(i) for i in min(wrong, key=lambda place: (lengths[place[0]] == 0, tuple(place))))
     n = int(lengths[b])
     begin = f"In row {b}, with {n} tokens before the new one, head {h}"
-    weights, wanted = (weights_on(values[b, h], side[b, h]) for side in (mine, right))
-    if wanted is None:  # with so few numbers, other weights could give the same output
+    solved = _solved(evidence)
+    if solved is None:  # with so few numbers, other weights could give the same output
         return Finding(
             "other-found",
             "Your keys and values are right, but your output isn't.",
-            f"{begin} finds {row(mine[b, h])}, but expected was {row(right[b, h])}.",
+            f"{begin} finds {row(mine[b, h])} instead of {row(right[b, h])}.",
             ROW,
         )
-    if weights is None:
+    weights, wanted = (side[b, h] for side in solved)
+    if np.isnan(solved[0]).any():
+        b, h = (int(i) for i in np.argwhere(np.isnan(solved[0]).any(axis=-1))[0])
         return Finding(
             "other-found",
             "Your keys and values are right, but your output isn't a weighted sum of these values.",
-            f"{begin} finds something that no weights make of the values you return for this row "
-            "and head. Did you use others, such as those before the new one was written, or those "
-            "of another row or head?",
+            f"In row {b}, with {lengths[b]} tokens before the new one, head {h} finds something "
+            "that no weights make of the values you return for this row and head. Did you use "
+            "others, such as those before the new one was written, or those of another row or "
+            "head?",
             ROW,
         )
     behind = weights[n + 1 :]
     leftovers = (
         f" The places behind the new token get {number(float(behind.sum()))}."
-        if abs(behind).max(initial=0) > 1e-3
+        if abs(behind).max(initial=0) > READABLE
         else ""
     )
     total = (
-        f", which sum to {number(float(weights.sum()))}" if abs(weights.sum() - 1) > 1e-3 else ""
+        f" Yours sum to {number(float(weights.sum()))}."
+        if abs(weights.sum() - 1) > READABLE
+        else ""
     )
     return Finding(
         "other-found",
         "Your keys and values are right, but the weights with which you look at them aren't.",
-        f"{begin} looks at places 0 to {n} with {row_of_weights(weights[: n + 1])}{total}. "
-        f"Expected were {row_of_weights(wanted[: n + 1])}.{leftovers}",
+        f"{_of_all_weights(evidence, *solved)} {begin} looks at places 0 to {n} with "
+        f"{row_of_weights(weights[: n + 1])} instead of {row_of_weights(wanted[: n + 1])}."
+        f"{total}{leftovers}".strip(),
         ROW,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from course_judges.equality import close
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
-from course_judges.wording import numbers_apart, row
+from course_judges.wording import index, numbers_apart, row
 from course_tasks.answers import Array
 
 # A number this small is what rounding leaves of 0.
@@ -21,21 +21,23 @@ def row_of_weights(weights: Array) -> str:
 
 
 def farthest(evidence: Evidence, name: str, result: str = "") -> str:
-    """A sentence on the number that is farthest from right: where, yours, expected; empty if there
-    is none. If a task returns several results, it says which one this is.
+    """A sentence on the number that is farthest from right: where, yours and the right one; empty
+    if there is none. If a task returns several results, it says which one this is.
     """
     mine, right = evidence.yours(name), evidence.right(name)
     if close(mine, right).all():
         return ""
-    index = farthest_index(mine, right)
-    where = f" is at index {index[0] if len(index) == 1 else index}" if index else ""
+    place = farthest_index(mine, right)
     one, other = (
         "about 0" if 0 < abs(value) < _NOISE else shown
         for value, shown in zip(
-            (mine[index], right[index]),
-            numbers_apart(float(mine[index]), float(right[index])),
+            (mine[place], right[place]),
+            numbers_apart(float(mine[place]), float(right[place])),
             strict=True,
         )
     )
     which = f" in the {result} you return" if result else ""
-    return f"The largest difference{which}{where}: yours {one}, expected {other}."
+    return (
+        f"The largest difference{which} is at {index(place)}, where you have {one} instead of "
+        f"{other}."
+    )

@@ -11,7 +11,9 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _inputs(rng: Rng) -> Inputs:
-    return _of(rng, 2, int(rng.integers(4, 6)), 6, int(rng.choice([2, 3])), int(rng.choice([3, 5])))
+    # D is larger than T, so that weights can be solved for, and differs from all that somebody may
+    # divide scores by. Neither D nor its root is a number of members, which would hide a mistake.
+    return _of(rng, 2, 4, 6, int(rng.choice([2, 3])), int(rng.choice([5, 7])))
 
 
 def _smallest(rng: Rng) -> Inputs:
@@ -20,7 +22,7 @@ def _smallest(rng: Rng) -> Inputs:
 
 
 def _of(rng: Rng, B: int, T: int, H: int, G: int, D: int) -> Inputs:
-    C = int(rng.integers(7, 10))
+    C = int(rng.integers(8, 11))
     given = {"x": values(rng, B, T, C)}
     for name in ("query", "key", "value"):
         given[name] = (values(rng, H * D, C) * 3 / np.sqrt(C)).astype(np.float32)
