@@ -12,6 +12,15 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import SLIDE
+from course_judges.ch12_faster.weights import (
+    NOTHING,
+    READABLE,
+    Sight,
+    of_a_factor,
+    of_one_place,
+    sight,
+    total_of_each,
+)
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
@@ -19,8 +28,10 @@ from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# Weights are read off numbers in single precision: smaller ones say little.
-_READABLE = 1e-3
+# Fewer scores than this are explained by some factors or ages by chance.
+_ENOUGH = 4
+# How far a factor and an age that are read off may be from the right ones.
+_NEAR, _OF_AN_AGE = 3e-2, 0.1
 
 _RING = ("keys", "values")
 
@@ -45,7 +56,9 @@ def _variant(
     hidden: float = -math.inf,
     after_softmax: bool = False,
     looks_first: bool = False,
+    old_values: bool = False,
     by_places: bool = False,
+    decays: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None,
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
     def answer(
         query: Tensor,
@@ -63,7 +76,8 @@ def _variant(
         keys[:, goes(count, W)], values[:, goes(count, W)] = key, value
         age = ages(torch.arange(W), count, W)  # (W,)
         less = sign * slope * age / (scale(D) if age_divided else 1)
-        seen_keys, seen_values = before if looks_first else (keys, values)
+        seen_keys = before[0] if looks_first else keys
+        seen_values = before[1] if looks_first or old_values else values
         scores = (seen_keys @ query.unsqueeze(-1)).squeeze(-1) / scale(W if by_places else D) - less
         seen = taken(_ages(torch.arange(W), count, W), count, W)
         if places is not None:
@@ -71,6 +85,8 @@ def _variant(
         weights = scores.softmax(dim=-1) * seen if after_softmax else None
         if weights is None:
             weights = scores.masked_fill(~seen, hidden).softmax(dim=-1)
+        if decays is not None:
+            weights = decays(weights, slope * age, seen)
         return (weights.unsqueeze(1) @ seen_values).squeeze(1), keys, values  # (B, D)
 
     return answer
@@ -162,6 +178,12 @@ _always_the_last_place = mistake(
     "When the ring is full, you write into the last place instead of that of the oldest token.",
     _full,
     cases=("filling", "full"),
+    also=(
+        _variant(
+            goes=lambda count, W: min(count, W - 1),
+            ages=lambda place, count, W: (min(count, W - 1) - place) % W,
+        ),
+    ),
 )(_variant(goes=lambda count, W: min(count, W - 1)))
 
 _one_place_ahead = mistake(
@@ -171,6 +193,19 @@ _one_place_ahead = mistake(
     also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
 )(_variant(goes=lambda count, W: (count + 1) % W))
 
+
+_one_place_behind = mistake(
+    "You wrote token number n into place (n − 1) mod W instead of n mod W.",
+    _full,
+    cases=("filling", "full"),
+    also=(
+        lambda *given: _variant()(*given[:5], given[5] - 1, given[6]),  # seen as such, too
+        _variant(
+            goes=lambda count, W: (count - 1) % W,
+            ages=lambda place, count, W: (count - 1 - place) % W,
+        ),
+    ),
+)(_variant(goes=lambda count, W: (count - 1) % W))
 
 _one_empty_place_seen = mistake(
     "While the ring fills up, you see one place too many, the first of the empty ones.",
@@ -264,11 +299,43 @@ _seen_before_written = mistake(
     cases=("filling", "full"),
 )(_variant(looks_first=True))
 
+_old_values_read = mistake(
+    "You averaged the old values, without the new one.",
+    lambda e: unwrapped(f"""Your scores use the new key, but its place still holds the old value.
+    Write key and value first, and look afterwards. {_full(e)}"""),
+    cases=("filling", "full"),
+)(_variant(old_values=True))
+
+_decayed_after_softmax = mistake(
+    "You multiplied the weights by e^(−slope · age) after the softmax, so they don't sum to 1.",
+    lambda e: f"Subtract slope · age from the scores, before the softmax. {_full(e)}",
+    cases=("filling", "full"),
+)(_variant(sign=0.0, decays=lambda weights, less, _: weights * (-less).exp()))
+
+_subtracted_after_softmax = mistake(
+    "You subtracted slope · age from the weights, but it belongs to the scores.",
+    lambda e: f"Subtract it before the softmax, so that weights still sum to 1. {_full(e)}",
+    cases=("filling", "full"),
+    also=(_variant(sign=0.0, decays=lambda weights, less, _: weights - less),),
+)(_variant(sign=0.0, decays=lambda weights, less, seen: weights - less * seen))
+
+_scale_multiplied = mistake(
+    "You multiplied the dot products by √D instead of dividing by it.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(scale=lambda D: 1 / math.sqrt(D)))
+
 _scale_by_places = mistake(
     "You divided the dot products by √W, the root of the number of places, instead of √D.",
     _full,
     cases=("filling", "full"),
 )(_variant(by_places=True))
+
+_key_for_value = mistake(
+    "You wrote the new key among the values, too, where the new value belongs.",
+    lambda e: farthest(e, "full.values", "values"),
+    cases=("filling", "full"),
+)(lambda query, key, _, *rest: _variant()(query, key, key, *rest))
 
 _changed_in_place = mistake(
     "Your step writes into the tensors that it was given instead of returning new ones.",
@@ -308,25 +375,106 @@ def _by_count(evidence: Evidence) -> Finding | None:
     )
 
 
-def _ages_read_off(evidence: Evidence, weights: Array, case: str, count: int, b: int) -> str:
-    """The ages that explain weights, (W,), if all places are seen: what each score lacks, divided
-    by the slope.
+def _two_factors(evidence: Evidence, mine: Array, case: str, count: int) -> str:
+    """A sentence on the factors by which the dot products and slope · age are off, if your scores
+    are made of both; `mine` is (B, W).
+    """
+    W, D, slope = evidence.number("W"), evidence.number("D"), float(evidence.inputs["slope"])
+    keys = evidence.right(f"{case}.keys").astype(float)
+    dots = np.einsum("bwd,bd->bw", keys, evidence.inputs["query"].astype(float)) / math.sqrt(D)
+    less = -slope * np.broadcast_to((count - np.arange(W)) % W, dots.shape)
+    logs, made = [], []
+    for b in range(len(mine)):
+        seen = np.flatnonzero((mine[b] > READABLE) & (np.arange(W) <= count))
+        if len(seen) < 2:
+            continue
+        logs.extend(np.log(mine[b, seen[1:]] / mine[b, seen[0]]))
+        made.extend(np.stack([of[b, seen[1:]] - of[b, seen[0]] for of in (dots, less)], axis=-1))
+    if len(logs) < _ENOUGH:
+        return ""
+    of_dots, of_less = np.linalg.lstsq(np.array(made), np.array(logs), rcond=None)[0]
+    if not np.allclose(np.array(made) @ [of_dots, of_less], logs, atol=_NEAR, rtol=_NEAR):
+        return ""
+    said = []
+    if abs(of_dots - 1) > _NEAR:
+        said.append(of_a_factor(float(of_dots), D, {"W": W}).replace("scores", "dot products", 1))
+    if abs(of_less) < _NEAR:
+        said.append("The age of a token has no effect on its weight.")
+    elif abs(of_less - 1) > _NEAR:
+        said.append(f"What you subtract is {number(float(of_less))} times slope · age.")
+    return " ".join(said)
+
+
+def _by_age(evidence: Evidence, mine: Array, case: str, count: int) -> str:
+    """A sentence on the ages that explain all weights (B, W), or on what is subtracted at each age;
+    empty if rows have nothing in common.
     """
     W, slope = evidence.number("W"), float(evidence.inputs["slope"])
-    if weights.min() < _READABLE:
+    keys = evidence.right(f"{case}.keys").astype(float)
+    dots = np.einsum("bwd,bd->bw", keys, evidence.inputs["query"].astype(float))
+    readable = mine.min(axis=0) > NOTHING
+    if readable.sum() < _ENOUGH:
         return ""
-    keys = evidence.right(f"{case}.keys")[b].astype(float)
-    products = keys @ evidence.inputs["query"][b].astype(float) / math.sqrt(keys.shape[1])
-    ages = (products - np.log(weights)) / slope
-    ages -= ages[count % W]
-    if not np.allclose(ages, ages.round(), atol=0.05):
+    less = (dots / math.sqrt(keys.shape[2]) - np.log(np.where(readable, mine, 1)))[:, readable]
+    less -= less.min(axis=1, keepdims=True)
+    found, places = less.mean(axis=0), np.flatnonzero(readable)
+    right = (count - places) % W
+    if not np.allclose(less, found, atol=_OF_AN_AGE * slope):
         return ""
-    right = (count - np.arange(W)) % W
-    return (
-        " Your weights belong to tokens with the ages "
-        f"{', '.join(number(float(age)) for age in ages.round())}, from place 0 on, but their ages "
-        f"are {listed(right)}."
-    )
+    ages = (found / slope).round()
+    if np.allclose(found / slope, ages, atol=_OF_AN_AGE):
+        return (
+            f"Counted from the youngest token, your weights belong to the ages {listed(ages)} at "
+            f"places {listed(places)}, but the ages there are {listed(right)}."
+        )
+    order = right.argsort()
+    told = ", ".join(number(float(one), 2) for one in found[order] - found[order[0]])
+    return unwrapped(f"""At the ages {listed(right[order])} you seem to subtract {told} from the
+    scores, compared with the youngest of them. It should be slope · age, with a slope of
+    {number(slope)}.""")
+
+
+def _what_is_seen(sights: Sight | None, count: int, W: int) -> str:
+    """A sentence on the places that are seen or not seen, if that is wrong; empty otherwise."""
+    if sights is None:
+        return ""
+    missed = [s for s in sights.unseen if s <= count]
+    more = [s for s in sights.seen if s > count]
+    said = [f"don't see {_of_places(missed)}"] if missed else []
+    said += [f"see {_of_places(more)}, though {_still_empty(count + 1, W)}"] if more else []
+    return f"You {' and '.join(said)}. What you see has the right proportions." if said else ""
+
+
+def _of_places(places: list[int]) -> str:
+    return f"place {places[0]}" if len(places) == 1 else f"places {listed(places)}"
+
+
+def _of_all_weights(evidence: Evidence, mine: Array, right: Array, case: str) -> str:
+    """What the weights of all rows, (B, W), have in common; empty if nothing is known."""
+    W, count = evidence.number("W"), _after(evidence)[case]
+    allowed = np.arange(W) <= count
+    if np.allclose(mine.sum(axis=0)[allowed], 1, atol=READABLE):
+        return (
+            "At each place, your weights sum to 1 over the rows, but they should over the places."
+        )
+    if total_of_each(mine, right) is not None:
+        return "Your weights have the right proportions, but those of a row should sum to 1."
+    if np.allclose(mine.sum(axis=1), 1, atol=READABLE):
+        said = (
+            _what_is_seen(sight(mine, right, allowed), count, W)
+            or _two_factors(evidence, mine, case, count)
+            or _by_age(evidence, mine, case, count)
+        )
+        if said:
+            return said
+    if (mine < -READABLE).any():
+        return "Some of your weights are below 0, but a softmax gives no such weights."
+    off = {of_one_place(*both) for both in zip(mine, right, strict=True)}
+    if len(off) == 1 and (place := off.pop()) is not None:
+        age = (count - place) % W
+        which = "the new token" if age == 0 else "the oldest token" if age == W - 1 else "one token"
+        return f"Only the weight of {which}, in place {place}, is out of proportion to the others."
+    return ""
 
 
 def _by_weights(evidence: Evidence) -> Finding | None:
@@ -337,29 +485,65 @@ def _by_weights(evidence: Evidence) -> Finding | None:
         return None
     case = "full" if "full" in wrong else "filling" if "filling" in wrong else wrong[-1]
     count = after[case]
-    mine, right = evidence.yours(f"{case}.found"), evidence.right(f"{case}.found")
-    b = int(np.argwhere(~close(mine, right).all(axis=-1))[0][0])
-    values = evidence.right(f"{case}.values")[b]
-    weights, wanted = (weights_on(values, side[b]) for side in (mine, right))
-    if weights is None or wanted is None:
+    found = [side(f"{case}.found") for side in (evidence.yours, evidence.right)]
+    values = evidence.right(f"{case}.values")
+    solved = [[weights_on(*row) for row in zip(values, side, strict=True)] for side in found]
+    if any(weights is None for side in solved for weights in side):
         return _by_count(evidence)  # under the same name, as not every draw can be solved
-    total, empty = float(weights.sum()), weights[count + 1 :]
-    told = ""
-    if abs(total - 1) > _READABLE:
-        told += f" Yours sum to {number(total)}."
-    if abs(empty).max(initial=0) > _READABLE:
-        told += f" But {_still_empty(count + 1, W)}."
-    if unseen := np.flatnonzero((abs(weights) < _READABLE / 10) & (wanted > _READABLE)).tolist():
-        told += f" You don't see place {listed(unseen)}."
-    told = told or _ages_read_off(evidence, weights, case, count, b)
+    mine, right = (np.array(side) for side in solved)
+    b = int(abs(mine - right).sum(axis=1).argmax())
+    total = float(mine[b].sum())
+    sums = f" Yours sum to {number(total)}." if abs(total - 1) > READABLE else ""
+    good = [after[one] for one in after if one not in wrong]
+    where = f" What you find after {listed(good)} tokens is right." if good else ""
     return Finding(
         "wrong-after",
         "Your keys and values are in the right places, but you look at them with wrong weights.",
-        f"After {count} tokens, with W = {W}, you look at places 0 to {W - 1} of row {b} with "
-        f"{row_of_weights(weights)}, but expected was {row_of_weights(wanted)}.{told} "
-        f"The new token is in place {count % W}.",
+        f"{_of_all_weights(evidence, mine, right, case)} After {count} tokens, with W = {W}, you "
+        f"look at places 0 to {W - 1} of row {b} with {row_of_weights(mine[b])} instead of "
+        f"{row_of_weights(right[b])}.{sums} The new token is in place {count % W}.{where}".strip(),
         SLIDE,
     )
+
+
+def _rolled_by(mine: Array, right: Array) -> int | None:
+    """By how many places all vectors of a ring (B, W, D) are moved, if by equally many."""
+    ways = range(1, right.shape[1])
+    return next((by for by in ways if close(mine, np.roll(right, by, axis=1)).all()), None)
+
+
+def _misplaced(evidence: Evidence) -> Finding | None:
+    """Where the new key and value went in a ring, and what else changed."""
+    W = evidence.number("W")
+    for case, count in _after(evidence).items():
+        for held, one in (("keys", "key"), ("values", "value")):
+            mine, given = evidence.yours(f"{case}.{held}"), evidence.inputs[held]
+            if mine.shape != given.shape:
+                return None
+            new, place = evidence.inputs[one], count % W
+            at = [s for s in range(W) if close(mine[:, s], new).all()]
+            moved = [
+                s for s in range(W) if s not in at and not close(mine[:, s], given[:, s]).all()
+            ]
+            if at == [place] and not moved:
+                continue
+            if close(mine, evidence.right(f"{case}.{'values' if one == 'key' else 'keys'}")).all():
+                return None  # that the two are exchanged says more
+            found = f"is in {_of_places(at)}" if at else "isn't anywhere"
+            gone = f", and the old numbers of {_of_places(moved)} are gone" if moved else ""
+            other = evidence.inputs["value" if one == "key" else "key"]
+            if close(mine[:, place], other).all():
+                gone += f", and place {place} holds the new {'value' if one == 'key' else 'key'}"
+            if (by := _rolled_by(mine, evidence.right(f"{case}.{held}"))) is not None:
+                gone = f", because your whole ring is rolled by {by} places"
+            return Finding(
+                "misplaced",
+                f"You didn't return the given `{held}` with the new {one} in place n mod W.",
+                f"After {count} tokens, with W = {W}, the new {one} belongs into place {place}. In "
+                f"your `{held}` it {found}{gone}. All other places should stay as they are.",
+                SLIDE,
+            )
+    return None
 
 
 TASK = Task(
@@ -376,5 +560,5 @@ TASK = Task(
             matches("full", "last_place", "round", "alone"),
         ),
     ),
-    properties=(_by_weights,),
+    properties=(_misplaced, _by_weights),
 )
