@@ -10,15 +10,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import STREAM
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, numbers_apart, unwrapped
+from course_judges.mixtures import weights_on
+from course_judges.wording import listed, number, numbers_apart, unwrapped
+from course_tasks.answers import Array
+from course_tasks.ch12_faster.sink import edges
 from course_tasks.verdict import Finding
 
 Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
 Start: TypeAlias = Callable[[Tensor], Tensor]
+
+# How far weights that are read off may be from the right ones, in proportion.
+_NEAR = 1e-2
 
 
 def _variant(
@@ -32,6 +38,8 @@ def _variant(
     running: bool = True,
     divides: bool = True,
     late: bool = False,
+    keeps: bool = True,
+    own: bool = False,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream that starts or updates its running maximum and sums in some other way."""
 
@@ -41,14 +49,14 @@ def _variant(
         for scores, values in chunks:
             here = scores.amax(dim=-1, keepdim=True)
             new = torch.maximum(m, here) if running else here
-            shrink, e = (m - new).exp(), (scores - (m if late else new)).exp()
+            shrink, e = (m - new).exp(), (scores - (m if late else here if own else new)).exp()
             if inverse:
                 shrink = 1 / shrink
             if new_shrinks:
                 e = e * shrink
             total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
             weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
-            m = new
+            m = new if keeps else m
         return weighted / total if divides else weighted
 
     return answer
@@ -344,6 +352,22 @@ _relative_to_the_old = mistake(
     cases=("gentle",),
 )(_variant(late=True))
 
+_maximum_not_kept = mistake(
+    "You never set the old maximum to the new one, so each chunk is compared with the first "
+    "maximum again.",
+    lambda e: unwrapped(f"""e^(old − new) then shrinks the sums in every chunk as if they were still
+    relative to the first maximum. End each step with `m = new`. {_gentle(e)}"""),
+    cases=("gentle",),
+)(_variant(keeps=False))
+
+_new_terms_relative_to_their_chunk = mistake(
+    "You subtract a chunk's own largest score from its scores, but your sums are relative to the "
+    "largest so far.",
+    lambda e: unwrapped(f"""The two differ whenever an earlier chunk, or the sink, has a larger
+    score. Subtract the new running maximum. {_gentle(e)}"""),
+    cases=("gentle", "steep", "low"),
+)(_variant(own=True))
+
 _new_terms_shrink_too = mistake(
     "You multiply a chunk's own terms by e^(old − new), too, but they use the new maximum already.",
     _gentle,
@@ -416,6 +440,61 @@ def _hidden_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
     return begins([(scores, values.expand(scores.shape[1], -1)) for scores, values in pairs], sink)
 
 
+def _ways_to_a_sum(evidence: Evidence) -> list[tuple[str, Array]]:
+    """What somebody may divide by in each row, (T,), in words."""
+    scores, sink = (evidence.inputs[name].astype(float) for name in ("gentle", "sink"))
+    e, own = np.exp(scores), np.exp(sink)
+    sums, largest, S = e.sum(axis=1), e.max(axis=1), scores.shape[1]
+    parts = [e[:, start:end] for start, end in edges(S)]
+    last, means = parts[-1].sum(axis=1), sum(part.mean(axis=1) for part in parts)
+    return [
+        (
+            "In every row, your sum is too large by e to its largest score. Next to terms "
+            "e^(z − m), a term of 1 counts as e^m.",
+            sums + own + largest,
+        ),
+        ("In every row, the sink's term is missing in your sum.", sums),
+        ("In every row, your sum has the sink's term twice.", sums + 2 * own),
+        ("In every row, your sum has the sink's term subtracted instead of added.", sums - own),
+        ("In every row, your sink has the wrong sign.", sums + 1 / own),
+        (
+            "In every row, the sink's term in your sum is b · e^b. If m starts as the sink, the "
+            "sum starts with 1, not with the sink.",
+            sums + sink * own,
+        ),
+        ("In every row, you add the sink b itself instead of e^b.", sums + sink),
+        ("In every row, you use the sink of row 0, but each row has its own.", sums + own[0]),
+        ("In every row, you use the mean of all sinks.", sums + np.exp(sink.mean())),
+        ("In every row, you use the largest of all sinks.", sums + own.max()),
+        ("In every row, you add the terms of all rows' sinks.", sums + own.sum()),
+        ("In every row, you add the sink's term once for each score.", sums + S * own),
+        (
+            "In every row, you add the sink's term once for each row.",
+            sums + len(scores) * own,
+        ),
+        (
+            "That is (1 + e^b) · Σ e^z. If you divide a softmax by 1 + e^b, the sink's term isn't "
+            "relative to the same sum.",
+            sums * (1 + own),
+        ),
+        (
+            "In every row, the values get the share that should go nowhere, and the other way "
+            "round.",
+            sums * (1 + sums / own),
+        ),
+        (
+            "In every row, your sum has only the terms of the last chunk and the sink, but the "
+            "weighted sum has those of all chunks.",
+            last + own,
+        ),
+        ("In every row, your sum has only the terms of the last chunk.", last),
+        (
+            "In every row, you add up the means of e^z over the chunks instead of the sums.",
+            means + own,
+        ),
+    ]
+
+
 def _other_sums(evidence: Evidence) -> Finding | None:
     """If each row is the right one times a factor: which sum it seems to be divided by."""
     mine, right = evidence.yours("gentle").astype(float), evidence.right("gentle").astype(float)
@@ -428,8 +507,6 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     own = float(np.exp(evidence.inputs["sink"][t]))
     sums = np.exp(evidence.inputs["gentle"].astype(float)).sum(axis=1)
     sums += np.exp(evidence.inputs["sink"].astype(float))
-    surplus, largest = sums / factors - sums, np.exp(evidence.inputs["gentle"].max(axis=1))
-    each = np.exp(evidence.inputs["sink"].astype(float))
     # As many decimals as the smaller one needs, so that the two add up as shown.
     places = max(2, 2 - math.floor(math.log10(min(terms, own))))
     terms, own = round(terms, places), round(own, places)
@@ -437,21 +514,8 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     why = next(
         (
             f" {said}"
-            for said, too_much in (
-                (
-                    "In every row, your sum is too large by e to its largest score. Next to terms "
-                    "e^(z − m), a term of 1 counts as e^m.",
-                    largest,
-                ),
-                ("In every row, the sink's term is missing in your sum.", -each),
-                ("In every row, your sum has the sink's term twice.", each),
-                (
-                    "In every row, your sum has the sink's term subtracted instead of added.",
-                    -2 * each,
-                ),
-                ("In every row, your sink has the wrong sign.", 1 / each - each),
-            )
-            if np.allclose(surplus, too_much, rtol=1e-3, atol=1e-3)
+            for said, total in _ways_to_a_sum(evidence)
+            if np.allclose(sums / factors, total, rtol=1e-3, atol=1e-3)
         ),
         " So check the sink's term and the running sum, which should give e^b + Σ e^z.",
     )
@@ -461,6 +525,132 @@ def _other_sums(evidence: Evidence) -> Finding | None:
         f"In row {t}, e to the scores adds up to {terms:.{places}f} and e to the sink is "
         f"{own:.{places}f}, so the sum is {terms + own:.{places}f}. You seem to divide by "
         f"{numbers_apart(made, terms + own)[0]}.{why}",
+        STREAM,
+    )
+
+
+def _solved(evidence: Evidence, case: str) -> tuple[Array, Array] | None:
+    """The weights (T, S) with which your rows add up the values in a case, and the right ones; None
+    if there are none.
+    """
+    values, found = evidence.inputs["values"], []
+    for side in (evidence.yours, evidence.right):
+        weights = [weights_on(values, row) for row in side(case)]
+        known = [one for one in weights if one is not None]
+        if len(known) < len(weights):
+            return None
+        found.append(np.array(known))
+    return found[0], found[1]
+
+
+def _of_scores(places: Iterable[int]) -> str:
+    places = list(places)
+    return f"score {places[0]}" if len(places) == 1 else f"scores {listed(places)}"
+
+
+def _alike(values: Array) -> bool:
+    """True if all rows of (T, n) hold one number each."""
+    return bool(np.allclose(values, values[:, :1], rtol=_NEAR, atol=_NEAR))
+
+
+def _of_gentle_weights(evidence: Evidence, mine: Array, right: Array) -> str:
+    """What the weights (T, S) of scores near 0 have in common; empty if nothing is known."""
+    ratio, S = mine / right, mine.shape[1]
+    none = (abs(ratio) < _NEAR).all(axis=0)
+    if none.any() and not none.all() and _alike(ratio[:, ~none]):
+        unread = np.flatnonzero(none).tolist()
+        of = [i for i, (start, end) in enumerate(edges(S)) if list(range(start, end)) == unread]
+        which = f", all of chunk {of[0]}" if of else ""
+        return (
+            f"You give no weight to {_of_scores(unread)}{which}. The weights of the others have "
+            "the right proportions."
+        )
+    share = 1 - right.sum(axis=1)
+    if np.allclose(mine[:, 1:], right[:, :-1], atol=_NEAR * right.min()):
+        return "Each value has the weight of the score before it, and the first has the sink's."
+    for s in range(S):
+        others = np.arange(S) != s
+        if np.allclose(mine[:, others], right[:, others], rtol=_NEAR):
+            gap = mine[:, s] - right[:, s]
+            gets = " It also gets the sink's share." if np.allclose(gap, share, rtol=_NEAR) else ""
+            return f"Only the weight of value {s} is wrong.{gets} The sink has no value."
+    if len(mine) > 1 and mine.sum() < len(mine) * S and _sums_over_rows(evidence, mine):
+        return "Your softmax runs over the rows instead of the scores of each row and its sink."
+    if all(_alike(ratio[:, start:end]) for start, end in edges(S)):
+        return _of_chunks(ratio, S)
+    scores = evidence.inputs["gentle"].astype(float)
+    if (mine > 0).all():
+        slopes = [np.polyfit(z, np.log(one), 1) for z, one in zip(scores, mine, strict=True)]
+        fits = all(
+            np.allclose(np.polyval(fit, z), np.log(one), atol=_NEAR)
+            for fit, z, one in zip(slopes, scores, mine, strict=True)
+        )
+        slope = float(slopes[0][0])
+        if fits and all(abs(float(fit[0]) / slope - 1) < _NEAR for fit in slopes):
+            powers = ", so you have powers of 2" if abs(slope - math.log(2)) < _NEAR else ""
+            return f"Your weights go with e^({number(slope)} · z) instead of e^z{powers}."
+    return ""
+
+
+def _sums_over_rows(evidence: Evidence, mine: Array) -> bool:
+    """Whether the weights (T, S) come from a softmax over the rows."""
+    e = np.exp(evidence.inputs["gentle"].astype(float))
+    return bool(np.allclose(mine, e / e.sum(axis=0), rtol=_NEAR))
+
+
+def _of_chunks(ratio: Array, S: int) -> str:
+    """A sentence on chunks that count for more or less than they should, (T, S)."""
+    starts = [start for start, _ in edges(S)]
+    of_chunks = ratio[:, starts] / ratio[:, starts[-1:]]
+    t = int(abs(np.log(np.maximum(abs(of_chunks), 1e-9))).max(axis=1).argmax())
+    told = ", ".join(number(float(one)) for one in of_chunks[t])
+    return unwrapped(f"""Within a chunk, weights have the right proportions, but chunks don't count
+    alike: in row {t} they count {told} times as much as the last one, in this order. So the terms
+    of your chunks aren't relative to the same maximum when you add them up.""")
+
+
+def _of_hidden_weights(evidence: Evidence, mine: Array, right: Array) -> str:
+    """What the weights (T, S) have in common if some scores are −∞; empty if nothing is known."""
+    hidden = np.isneginf(evidence.inputs["hidden"])
+    seen = np.argwhere(hidden & (abs(mine) > _NEAR))
+    if len(seen):
+        t, s = (int(i) for i in seen[0])
+        return unwrapped(f"""In row {t}, score {s} is −∞, but you give it a weight of
+        {number(float(mine[t, s]), 2)}. e^−∞ is 0, so a hidden score has no weight.""")
+    gone = np.argwhere(~hidden & (right > _NEAR) & (abs(mine) < _NEAR * right))
+    if len(gone):
+        t = int(gone[0][0])
+        lost = [int(s) for row, s in gone if row == t]
+        every = all(s in lost for s in np.flatnonzero(~hidden[t]))
+        which = "any score" if every else _of_scores(lost)
+        why = " Did you replace NaN by 0?" if every else ""
+        return unwrapped(f"""Row {t} gives no weight to {which}, although only
+        {_of_scores(np.flatnonzero(hidden[t]).tolist())} of it are hidden.{why} What is −∞ in one
+        row or chunk hides nothing else.""")
+    return ""
+
+
+def _other_weights(evidence: Evidence) -> Finding | None:
+    """What weights that can be solved for have in common, of scores near 0 or of hidden ones."""
+    case = "hidden" if evidence.same("gentle") else "gentle"
+    if case == "hidden" and not evidence.same("steep", "low"):
+        return None
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or close(mine, right).all() or not np.isfinite(mine).all():
+        return None
+    solved = _solved(evidence, case)
+    if solved is None:
+        return None
+    say = _of_gentle_weights if case == "gentle" else _of_hidden_weights
+    said = say(evidence, *solved)
+    if not said and evidence.number("S") > 1:
+        return None
+    t = int(abs(solved[0] - solved[1]).sum(axis=1).argmax())
+    yours, wanted = (row_of_weights(side[t]) for side in solved)
+    return Finding(
+        "other-weights",
+        "Your weights aren't those of a softmax over the scores and the sink.",
+        f"{said} The weights of row {t} are {yours} instead of {wanted}.".strip(),
         STREAM,
     )
 
@@ -513,5 +703,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk or a row in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
-    properties=(_other_sums,),
+    properties=(_other_sums, _other_weights),
 )

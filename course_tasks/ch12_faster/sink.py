@@ -15,7 +15,9 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _inputs(rng: Rng) -> Inputs:
-    return _of(rng, int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(12, 15)))
+    S = int(rng.integers(12, 15))
+    # Values have more numbers than there are scores, so that weights can be solved for.
+    return _of(rng, int(rng.integers(3, 5)), S + int(rng.integers(1, 4)), S)
 
 
 def _smallest(rng: Rng) -> Inputs:
@@ -54,11 +56,16 @@ def _of(rng: Rng, T: int, E: int, S: int) -> Inputs:
     }
 
 
+def edges(S: int) -> list[tuple[int, int]]:
+    """Where chunks begin and end: chunks of 3, 1, 4 and the rest, or one of all if there are
+    fewer scores.
+    """
+    return list(itertools.pairwise([0, *(edge for edge in (3, 4, 8) if edge < S), S]))
+
+
 def _chunks(scores: Array, held: Array) -> Iterator[tuple[Tensor, Tensor]]:
-    """Chunks of 3, 1, 4 and the rest, or one chunk of all if there are fewer, handed out once."""
-    S = scores.shape[1]
-    edges = [0, *(edge for edge in (3, 4, 8) if edge < S), S]
-    for start, end in itertools.pairwise(edges):
+    """The chunks, handed out once."""
+    for start, end in edges(scores.shape[1]):
         yield tensor(scores[:, start:end].copy()), tensor(held[start:end].copy())
 
 
