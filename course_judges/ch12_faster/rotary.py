@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -17,7 +18,10 @@ from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 # Positions are no farther from 0 than this, and equal angles no farther apart.
-_FAR, _APART = 100, 5e-3
+_FAR, _APART = 400, 5e-3
+
+# The base that most models have.
+_USUAL = 10_000
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
 
@@ -275,11 +279,27 @@ _steps_for_positions = mistake(
 )(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1])))
 
 
-_TIMES = {
-    "half of t · θ": 0.5,
-    "twice t · θ": 2.0,
-    "2π times t · θ": 2 * np.pi,
-    "π times t · θ": np.pi,
+_pair_exchanged = mistake(
+    "You turned the pairs rightly, but put the second number of each before the first.",
+    lambda e: f"(a, b) becomes (a cos − b sin, a sin + b cos), in this order. {_part(e)}",
+)(_variant(turned=lambda a, b, angle: _turned(a, b, angle)[::-1]))
+
+_not_mixed = mistake(
+    "You multiplied one number of each pair by the cosine and the other by the sine.",
+    lambda e: unwrapped(f"""Both new numbers need both old ones: (a, b) becomes
+    (a cos − b sin, a sin + b cos). {_part(e)}"""),
+    also=(
+        _variant(turned=lambda a, b, angle: (a * angle.sin(), b * angle.cos())),
+        _variant(turned=lambda a, b, angle: (a * angle.cos(), b * angle.cos())),
+    ),
+)(_variant(turned=lambda a, b, angle: (a * angle.cos(), b * angle.sin())))
+
+_OF_AN_ANGLE: dict[str, Callable[[Array], Array]] = {
+    "half of t · θ": lambda asked: 0.5 * asked,
+    "twice t · θ": lambda asked: 2 * asked,
+    "2π times t · θ": lambda asked: 2 * np.pi * asked,
+    "π times t · θ": lambda asked: np.pi * asked,
+    "t · θ without its decimals": np.trunc,
 }
 
 
@@ -291,8 +311,8 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
     def fits(angles: Array) -> bool:
         return bool((abs(np.exp(1j * angles)[:, None] - turned) < _APART).all())
 
-    for said, times in _TIMES.items():
-        if fits(times * asked):
+    for said, change in _OF_AN_ANGLE.items():
+        if fits(change(asked)):
             return f"You turned neighbors by {said}, but the angle should be t · θ itself.", ""
     positions, base = evidence.inputs["positions"], float(evidence.inputs["base"])
     R = evidence.number("R")
@@ -305,8 +325,8 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
         )
     found = _positions_read_off(turned, thetas)
     if found is not None:
-        rows = " and ".join(f"[{listed(one)}]" for one in found)
-        given = " and ".join(f"[{listed(one)}]" for one in positions)
+        rows = " and ".join(f"[{_signed(one)}]" for one in found)
+        given = " and ".join(f"[{_signed(one)}]" for one in positions)
         return (
             "You turned neighbors at the right speeds, but by other positions than those given.",
             f"Your angles belong to the positions {rows}, but those given are {given}.",
@@ -317,12 +337,55 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
         speeds = np.angle(turned[b, 0, t])
         if fits(positions[..., None] * speeds) and (speeds > 0).all():
             mine = -np.log(speeds) / np.log(base)
-            right = np.arange(0, R, 2) / R
             return (
                 "You turned neighbors by t times a speed, but the speeds aren't base^(−2i / R).",
-                f"Yours are {_powers(mine)}, but they should be {_powers(right)}.",
+                _of_exponents(mine, np.arange(0, R, 2) / R, base),
             )
+    return _of_heads_and_pairs(np.exp(1j * asked)[:, None], turned)
+
+
+def _of_exponents(mine: Array, right: Array, base: float) -> str:
+    """A sentence on the exponents of all speeds, with their signs turned."""
+    said = f"Yours are {_powers(mine)} instead of {_powers(right)}."
+    times, more = mine[-1] / right[-1], mine[0]
+    if np.allclose(mine, mine[0], atol=_APART):
+        return f"{said} So all your pairs turn at the same speed."
+    if np.allclose(mine, times * right, atol=_APART):
+        as_if = f", as if `base` were {_USUAL:g}" if abs(base**times / _USUAL - 1) < _APART else ""
+        return (
+            f"{said} So each exponent is {number(float(times))} times as large as it should be"
+            f"{as_if}."
+        )
+    if np.allclose(mine, right + more, atol=_APART):
+        return f"{said} So all exponents are off by the same amount. Count i from 0."
+    return said
+
+
+def _of_heads_and_pairs(asked: Array, turned: Array) -> tuple[str, str]:
+    """A sentence on heads or pairs that differ in how they are turned, and one with numbers; both
+    empty if there are none. Both arguments hold e^(i · angle), one of them without heads.
+    """
+    right = abs(turned - asked) < _APART
+    if (abs(turned - turned[:, :1]) > _APART).any():
+        heads = np.flatnonzero(right.all(axis=(0, 2, 3)))
+        good = f" Turned rightly: head {listed(heads)}." if len(heads) else ""
+        return (
+            "Your heads turn by different angles, but an angle depends on position and pair alone.",
+            f"The positions (B, T) need an axis of length 1 for the heads, (B, 1, T, 1).{good}",
+        )
+    pairs = right.all(axis=(0, 1, 2))
+    still = (abs(turned - 1) < _APART).all(axis=(0, 1, 2)) & ~pairs
+    if still.any() and (still | pairs).all():
+        return (
+            "Some pairs aren't turned at all.",
+            f"These are pairs {listed(np.flatnonzero(still))}, while pairs "
+            f"{listed(np.flatnonzero(pairs))} are right. R numbers are R / 2 pairs.",
+        )
     return "", ""
+
+
+def _signed(positions: Array) -> str:
+    return ", ".join(number(int(one), 6) for one in positions)
 
 
 def _powers(exponents: Array) -> str:
@@ -337,6 +400,52 @@ def _positions_read_off(turned: Array, thetas: Array) -> Array | None:
     if gaps.min(axis=-1).max() > _APART or (found != found[:, :1]).any():
         return None
     return np.asarray(found[:, 0])
+
+
+def _formulas() -> Iterator[tuple[str, tuple[int, int, int, int]]]:
+    """What somebody may make of a pair, and its factors of a cos, a sin, b cos and b sin."""
+    terms = ("a cos", "a sin", "b cos", "b sin")
+    for first, other in ((0, 3), (1, 2), (0, 2), (1, 3)):
+        for signs in itertools.product((1, -1, 0), repeat=2):
+            factors = [0, 0, 0, 0]
+            factors[first], factors[other] = signs
+            said = " ".join(
+                f"{'−' if sign < 0 else '+'} {terms[i]}"
+                for i, sign in zip((first, other), signs, strict=True)
+                if sign
+            )
+            if said:
+                told = said.removeprefix("+ ").replace("− ", "−", 1) if said[0] == "−" else said[2:]
+                yield told, (factors[0], factors[1], factors[2], factors[3])
+
+
+def _other_formula(evidence: Evidence) -> Finding | None:
+    """Which sums of sines and cosines pairs become, if they are turned at the right angles."""
+    mine, x = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
+    R = evidence.number("R")
+    if close(mine, evidence.right("part")).all():
+        return None
+    theta = float(evidence.inputs["base"]) ** (-np.arange(0, R, 2) / R)
+    angle = evidence.inputs["positions"][:, None, :, None] * theta
+    a, b = x[..., 0:R:2], x[..., 1:R:2]
+    made = [a * np.cos(angle), a * np.sin(angle), b * np.cos(angle), b * np.sin(angle)]
+    found = []
+    for own in (mine[..., 0:R:2], mine[..., 1:R:2]):
+        for said, factors in _formulas():
+            total = sum(f * one for f, one in zip(factors, made, strict=True))
+            if np.allclose(own, total, rtol=1e-3, atol=1e-3):
+                found.append(said)
+                break
+    right = ["a cos − b sin", "a sin + b cos"]
+    if len(found) < 2 or found == right:
+        return None
+    return Finding(
+        "other-formula",
+        "You turn at the right angles, but pairs don't become what they should.",
+        f"A pair (a, b) becomes ({found[0]}, {found[1]}) instead of ({right[0]}, {right[1]}). "
+        f"{_part(evidence)}",
+        SLIDE,
+    )
 
 
 def _other_angles(evidence: Evidence) -> Finding | None:
@@ -370,18 +479,34 @@ def _other_angles(evidence: Evidence) -> Finding | None:
 
 def _some_numbers(evidence: Evidence) -> Finding | None:
     """Which numbers of a vector are wrong, unless all that are turned are."""
-    wrong = ~close(evidence.yours("part"), evidence.right("part"))
+    mine, right, x = evidence.yours("part"), evidence.right("part"), evidence.inputs["x"]
+    wrong = ~close(mine, right)
     at = wrong.any(axis=(0, 1, 2))
-    turned = np.arange(evidence.number("D")) < evidence.number("R")
-    given = close(evidence.yours("part"), evidence.inputs["x"]).all()
-    if at.all() or not at.any() or (at == turned).all() or given:
+    D, R = evidence.number("D"), evidence.number("R")
+    turned = np.arange(D) < R
+    if at.all() or not at.any() or (at == turned).all() or close(mine, x).all():
         return None
+    said = (
+        f"Of {D} numbers, the first {R} are turned. These are wrong: {listed(np.flatnonzero(at))}."
+    )
+    if not (at & turned).any():
+        begin = next(
+            (k for k in range(R) if close(mine[..., R:], x[..., k : k + D - R]).all()), None
+        )
+        theirs = "" if begin is None else f" Yours are numbers {begin} to {begin + D - R - 1} of x."
+        said += f" The numbers from {R} on should stay as they are.{theirs}"
+    for first, which in ((0, "first"), (1, "second")):
+        own = slice(first, R, 2)
+        if np.array_equal(np.flatnonzero(at), np.arange(D)[own]):
+            said += f" So the {which} number of each pair is wrong, and the other one is right."
+            if close(mine[..., own], -right[..., own]).all():
+                said += " It has the wrong sign."
+            elif close(mine[..., own], x[..., own]).all():
+                said += " It isn't turned."
     return Finding(
         "some-numbers",
         "Some numbers of each vector are right, but others aren't.",
-        f"Of {evidence.number('D')} numbers, the first {evidence.number('R')} are turned. These "
-        "are "
-        f"wrong: {listed(np.flatnonzero(at))}. {_part(evidence)}",
+        f"{said} {_part(evidence)}",
         SLIDE,
     )
 
@@ -415,5 +540,5 @@ TASK = Task(
         Part("Of longer vectors the rest stays as it is.", 2, matches("part", "odd")),
     ),
     cases=("part",),
-    properties=(_other_angles, _some_numbers, _other_lengths),
+    properties=(_other_formula, _other_angles, _some_numbers, _other_lengths),
 )

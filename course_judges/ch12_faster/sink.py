@@ -186,17 +186,20 @@ _maximum_of_each_chunk = mistake(
 )(_variant(running=False))
 
 
-@mistake(
-    "Your maximum doesn't follow the largest score so far, and then e to a difference overflows.",
-    lambda e: (
-        unwrapped(f"""Do you keep the sink, or the largest score of the first chunk? A later score
-    may be far above that, and float32 ends near e⁸⁸. {_steep(e)}""")
-    ),
+_relative_to_the_sink = mistake(
+    "You subtract the sink from all scores instead of the largest score so far.",
+    lambda e: unwrapped(f"""A score may be far above the sink, and then e to the difference
+    overflows, since float32 ends near e⁸⁸. {_steep(e)}"""),
     cases=("gentle", "steep", "low"),
-    also=(
-        lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink),
-        lambda chunks, sink: _with_maximum(None, chunks, sink, also_the_sink=False),
-    ),
+)(lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink))
+
+
+@mistake(
+    "You subtract the largest score of the first chunk from all scores, whatever comes later.",
+    lambda e: unwrapped(f"""A later score may be far above that, and then e to the difference
+    overflows, since float32 ends near e⁸⁸. {_steep(e)}"""),
+    cases=("gentle", "steep", "low"),
+    also=(lambda chunks, sink: _with_maximum(None, chunks, sink, also_the_sink=False),),
 )
 def _maximum_of_the_first_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
     return _with_maximum(None, chunks, sink)
