@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from course_judges.ch12_faster.draft_outcomes import (
     off_at,
     reaching,
 )
+from course_judges.ch12_faster.draft_rules import wrong_step
 from course_judges.ch12_faster.sections import DRAFTS
 from course_judges.chance import follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
@@ -29,9 +31,6 @@ from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch12_faster.drafts import own_symbols
 from course_tasks.verdict import Finding
-
-# Fewer rows than this may all do the same by chance.
-_ENOUGH = 50
 
 
 def _right(
@@ -277,6 +276,29 @@ def _first_row_for_all(
     return _right(p[:1].expand_as(p), q[:1].expand_as(q), draft, drafted, generator)
 
 
+def _right_if_swapped(evidence: Evidence) -> bool:
+    """Whether the two results are right in the other order."""
+    values = evidence.answers.values
+    other = {"count": "symbol", "symbol": "count"}
+    swapped = {
+        name: values[f"{case}.{other[result]}"] if result in other else value
+        for name, value in values.items()
+        for case, _, result in (name.partition("."),)
+    }
+    return exact(replace(evidence, answers=replace(evidence.answers, values=swapped)))
+
+
+@mistake(
+    "You return the symbol first and then the count, but the count comes first.",
+    "In the other order, both are right.",
+    recognized=_right_if_swapped,
+)
+def _returned_in_the_other_order(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    return _right(p, q, draft, drafted, generator)[::-1]
+
+
 def _counts_the_symbol(evidence: Evidence) -> bool:
     """Whether each row keeps at least one draft, even if it has none, and at most one too many."""
     count, _ = counts(evidence)
@@ -393,13 +415,6 @@ _generator_ignored = mistake(
 )(_without_the_generator)
 
 
-def _kept_at_first(evidence: Evidence) -> tuple[Array, Array]:
-    """(V,) each: how often a symbol is drafted at the first place, and how often it is kept."""
-    kept, drafted, _ = reaching(evidence, 0)
-    V = evidence.number("V")
-    return np.bincount(drafted, minlength=V), np.bincount(drafted[kept], minlength=V)
-
-
 def _keeps_by_the_quotient(evidence: Evidence) -> bool:
     """Whether each symbol is kept with min(1, p / q) at the first place."""
     kept, drafted, _ = reaching(evidence, 0)
@@ -407,38 +422,6 @@ def _keeps_by_the_quotient(evidence: Evidence) -> bool:
     V = len(p)
     share = np.minimum(p, q)
     return follows(np.where(kept, drafted, V), np.append(share, 1 - share.sum()))
-
-
-def _other_rule(evidence: Evidence) -> Finding | None:
-    """What is wrong at the first place of rows with drafts: what is kept, or what is drawn."""
-    if (off := off_at(evidence)) is None or off[0] == 0 or off[1] != 0:
-        return None  # `_off` tells of later places
-    p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
-    if _keeps_by_the_quotient(evidence):
-        kept, _, written = reaching(evidence, 0)
-        shares = np.bincount(written[~kept], minlength=len(p)) / max(1, (~kept).sum())
-        lacking = normed(np.maximum(0, p - q))
-        worst = int(np.abs(shares - lacking).argmax())
-        return Finding(
-            "other-symbol-after-a-rejection",
-            "You keep drafts with min(1, p / q), but after a rejection you don't draw from "
-            "max(0, p − q).",
-            f"After a rejection at the first place you write symbol {worst} with a share of "
-            f"{number(shares[worst])}, but max(0, p − q), divided by its sum, is "
-            f"{number(lacking[worst])} there.",
-            DRAFTS,
-        )
-    drafted, kept = _kept_at_first(evidence)
-    shares, rule = kept / np.maximum(1, drafted), np.minimum(1, p / q)
-    worst = int(np.where(drafted > _ENOUGH, np.abs(shares - rule), 0).argmax())
-    return Finding(
-        "other-share-kept",
-        "You don't keep drafts with min(1, p / q), and what you write doesn't follow the model.",
-        f"At the first place, symbol {worst} has p = {number(p[worst])} and q = "
-        f"{number(q[worst])}, so min(1, p / q) is {100 * rule[worst]:.1f} %, but you keep it in "
-        f"{100 * shares[worst]:.1f} % of the rows that draft it.",
-        DRAFTS,
-    )
 
 
 def _no_whole_numbers(evidence: Evidence) -> Finding | None:
@@ -548,7 +531,7 @@ TASK = Task(
         _no_whole_numbers,
         _never_keeps,
         _always_the_same,
-        _other_rule,
+        wrong_step,
         _off,
         _wrong_for_one,
     ),

@@ -13,7 +13,7 @@ from course_judges.ch12_faster.sections import BITS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -297,11 +297,87 @@ def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Ten
 
 _scales_of_another_shape = mistake(
     "Your scales are right, but their shape isn't (rows, columns / group).",
-    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape}, expected
+    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape} instead of
     {e.right("eight.scales").shape}, which is a row of scales for each row of weights."""),
     recognized=_scales_in_another_shape,
     cases=("eight",),
 )(_with_scales_in_a_column)
+
+
+def _shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of the codes and of the scales that were returned."""
+    return evidence.yours("eight.codes").shape, evidence.yours("eight.scales").shape
+
+
+def _right_shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return evidence.right("eight.codes").shape, evidence.right("eight.scales").shape
+
+
+@mistake(
+    "You return a scale for each weight, but the weights of a group share one.",
+    lambda e: unwrapped(f"""Your scales have shape {_shapes(e)[1]} instead of {_right_shapes(e)[1]}.
+    Repeat them for the division if you like, but return each once."""),
+    recognized=lambda e: e.number("group") > 1 and _shapes(e) == (_right_shapes(e)[0],) * 2,
+)
+def _a_scale_a_weight(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    return codes, scales.repeat_interleave(group, dim=1)
+
+
+@mistake(
+    "You return the scales first and then the codes, but the codes come first.",
+    lambda e: f"Your first result has shape {_shapes(e)[0]}, which is that of the scales.",
+    recognized=lambda e: (
+        _shapes(e) == _right_shapes(e)[::-1]
+        and bool(close(e.yours("eight.codes"), e.right("eight.scales")).all())
+    ),
+)
+def _returned_in_the_other_order(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    return _variant()(weight, bits, group)[::-1]
+
+
+def _codes_in_groups(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
+    return mine.shape != right.shape and bool(close(mine.reshape(right.shape), right).all())
+
+
+@mistake(
+    "Your codes are still split into groups, but they should have the shape of the weights.",
+    lambda e: unwrapped(f"""They have shape {_shapes(e)[0]} instead of {_right_shapes(e)[0]}, which
+    `flatten(1)` or `reshape` makes of it."""),
+    recognized=_codes_in_groups,
+)
+def _codes_left_in_groups(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    return codes.unflatten(1, (-1, group)), scales
+
+
+_group_is_their_number = mistake(
+    "You made `group` groups of each row, but `group` is the number of columns in a group.",
+    lambda e: unwrapped(f"""With {e.number("columns")} columns and group = {e.number("group")}, a
+    row has {e.number("columns") // e.number("group")} groups, but your scales have shape
+    {_shapes(e)[1]}."""),
+    recognized=lambda e: _shapes(e)[1] == (e.number("rows"), e.number("group")),
+)(lambda weight, bits, group: _variant()(weight, bits, weight.shape[1] // group))
+
+
+def _of_columns(evidence: Evidence) -> bool:
+    """Whether all scales belong to runs of weights that were read column by column."""
+    mine, right = evidence.yours("eight.scales"), evidence.right("eight.scales")
+    down = evidence.inputs["eight"].astype(float).T.reshape(-1, evidence.number("group"))
+    made = np.abs(down).max(axis=-1) / 127
+    return mine.shape == right.shape and bool(close(mine.reshape(-1), made).all())
+
+
+@mistake(
+    "Your groups are runs of neighbors in a column, but they should be in a row.",
+    _groups,
+    recognized=_of_columns,
+)
+def _groups_of_columns(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight.T.reshape(1, -1), bits, group)
+    return codes.reshape(weight.T.shape).T, scales.reshape(len(weight), -1)
+
 
 _codes_not_int8 = mistake(
     "Your codes don't have the type `torch.int8`.",
@@ -330,6 +406,40 @@ _one_zero_for_all = mistake(
         f"{_eight(e)}"
     ),
 )(_variant(any_zero=True))
+
+_largest_of_zeros_is_1 = mistake(
+    "For a group of zeros you set the largest absolute value to 1 instead of the scale.",
+    lambda e: (
+        unwrapped(f"""The last row of one matrix begins with a group of zeros, and its scale is
+    {number(_scale_of_zeros(e))} in your result, which is 1 / 127. Divide first, and then set a
+    scale of 0 to 1.""")
+    ),
+    recognized=lambda e: e.same("eight", "few") and abs(127 * _scale_of_zeros(e) - 1) < _SMALL,
+)(
+    _variant(
+        size=lambda parts: torch.where(
+            (parts == 0).all(dim=-1, keepdim=True), 1.0, parts.abs().amax(dim=-1, keepdim=True)
+        )
+    )
+)
+
+
+@mistake(
+    "As soon as a matrix has one group of zeros, you set all its scales to 1.",
+    lambda e: unwrapped(f"""One matrix has such a group, and all its
+    {e.right("hollow.scales").size} scales are 1 in your result. `torch.where(scale == 0, 1.0,
+    scale)` changes only those that are 0."""),
+    recognized=lambda e: (
+        e.same("eight", "few")
+        and bool(close(e.yours("hollow.scales"), np.ones_like(e.right("hollow.scales"))).all())
+    ),
+)
+def _one_group_of_zeros_for_all(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    if (weight.unflatten(1, (-1, group)) == 0).all(dim=-1).any():
+        return weight.round().to(codes.dtype), torch.ones_like(scales)
+    return codes, scales
+
 
 _another_scale_for_zeros = mistake(
     "Your scale for a group of zeros isn't 1.",
@@ -414,6 +524,49 @@ def _least_scale(mine: Array, right: Array) -> float | None:
     )
 
 
+# What scales may be made of, from the weights of groups, (rows, groups, size), in words.
+_MADE_OF: dict[str, Callable[[Array], Array]] = {
+    "the smallest absolute value of each group": lambda w: np.abs(w).min(axis=-1),
+    "the absolute value of the smallest weight of each group": lambda w: np.abs(w.min(axis=-1)),
+    "the absolute value of the largest weight of each group": lambda w: np.abs(w.max(axis=-1)),
+    "the median absolute value of each group": lambda w: np.median(np.abs(w), axis=-1),
+    "the sum of each group's absolute values": lambda w: np.abs(w).sum(axis=-1),
+    "the length of each group as a vector": lambda w: np.sqrt((w**2).sum(axis=-1)),
+    "the root mean square of each group": lambda w: np.sqrt((w**2).mean(axis=-1)),
+    "the standard deviation of each group": lambda w: w.std(axis=-1, ddof=1),
+    "the variance of each group": lambda w: w.var(axis=-1, ddof=1),
+    "the absolute mean of each group": lambda w: np.abs(w.mean(axis=-1)),
+    "the square of the largest absolute value": lambda w: np.abs(w).max(axis=-1) ** 2,
+    "the largest absolute value, rounded,": lambda w: np.abs(w).max(axis=-1).round(),
+    "the absolute value of the first weight of each group": lambda w: np.abs(w[..., 0]),
+    "the absolute value of the last weight of each group": lambda w: np.abs(w[..., -1]),
+}
+
+
+def _made_of(weights: Array, mine: Array, largest: int) -> str:
+    """A sentence on what all scales that aren't 1 are made of; empty if nothing is known."""
+    known = mine != 1
+    if weights.shape[-1] == 1 or not known.any():
+        return ""
+    for said, of in _MADE_OF.items():
+        made = of(weights.astype(float))
+        for how, divisor in ((f", divided by {largest}", largest), ("", 1)):
+            if close(mine[known], made[known] / divisor).all():
+                return f"Your scales are {said.rstrip(',')}{how}."
+    return ""
+
+
+def _in_another_order(mine: Array, right: Array) -> str:
+    """A sentence on right scales in wrong places, (rows, groups)."""
+    if not close(np.sort(mine, axis=None), np.sort(right, axis=None)).all():
+        return ""
+    if close(mine, right.T.reshape(right.shape)).all():
+        return (
+            "They are the right ones in another order: first those of the first group in all rows."
+        )
+    return "They are the right ones in another order."
+
+
 def _other_scales(evidence: Evidence) -> Finding | None:
     """Wrong scales. They are looked at before the codes, which follow from them and may be right
     somewhere by chance.
@@ -426,9 +579,9 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     largest, b, g = 2 ** (bits - 1) - 1, *(int(i) for i in farthest_index(mine, right))
     weights = evidence.inputs[case].reshape(*right.shape, -1)
     low, high = float(weights[b, g].min()), float(weights[b, g].max())
+    yours, wanted = numbers_apart(float(mine[b, g]), float(right[b, g]))
     group = unwrapped(f"""In group {g} of row {b} the weights go from {number(low, 4)} to
-    {number(high, 4)}, so with {bits} bits its scale is {number(float(right[b, g]), 4)}, but yours
-    is {number(float(mine[b, g]), 4)}.""")
+    {number(high, 4)}, so with {bits} bits its scale is {wanted}, but yours is {yours}.""")
     divisors = largest * right / mine
     if (least := _least_scale(mine, right)) is not None:
         return Finding(
@@ -448,12 +601,63 @@ def _other_scales(evidence: Evidence) -> Finding | None:
             f"is {largest}. {group}",
             BITS,
         )
+    if close(mine, right.astype(np.float16)).all():
+        return Finding(
+            "scales-of-few-digits",
+            "Your scales have only three digits, like numbers of float16.",
+            f"Keep them in the type of the weights. {group}",
+            BITS,
+        )
+    why = _made_of(weights, mine, largest) or _in_another_order(mine, right)
     return Finding(
         "other-scales",
         "Your scales aren't the largest absolute values divided by the largest code.",
-        f"The largest code is {largest}. {group}",
+        f"{why} The largest code is {largest}. {group}".strip(),
         BITS,
     )
+
+
+def _what_codes_are(mine: Array, right: Array, weights: Array, scales: Array) -> str:
+    """A sentence on what all codes are, next to the right ones; empty if nothing is known."""
+    with np.errstate(all="ignore"):
+        steps = mine - right
+        exact = weights / scales
+        for said, holds in (
+            ("have the wrong sign", close(mine, -right).all()),
+            ("have lost their sign", close(mine, abs(right)).all()),
+            ("are 0 where they should be negative", close(mine, np.maximum(right, 0)).all()),
+            (
+                "are 256 too large where they should be negative. `torch.uint8` has no sign",
+                close(mine, right % 256).all(),
+            ),
+            (
+                "are the weights times their scales, rounded",
+                close(mine, np.round(weights * scales)).all(),
+            ),
+            ("are the weights themselves, rounded", close(mine, np.round(weights)).all()),
+            (
+                "are the right codes times their scales. Return the codes themselves",
+                close(mine, right * scales).all(),
+            ),
+            ("are weight / scale without rounding", close(mine, exact).all()),
+            (
+                f"go no farther from 0 than {number(abs(mine).max())}",
+                close(mine, np.clip(right, mine.min(), mine.max())).all(),
+            ),
+        ):
+            if holds:
+                return f"Your codes {said}."
+    steps = (steps + 128) % 256 - 128  # an int8 that gets too large becomes negative
+    toward = np.sign(right) * steps
+    if set(np.unique(steps)) <= {-1, 0, 1}:
+        wrong = steps != 0
+        for said, holds in (
+            ("one step too far from 0", (toward[wrong] > 0).all()),
+            ("one step too close to 0", (toward[wrong] < 0).all()),
+        ):
+            if holds and (right[wrong] != 0).all():
+                return f"Where your codes are wrong, they are {said}, so look at how you round."
+    return ""
 
 
 def _other_codes(evidence: Evidence) -> Finding | None:
@@ -461,16 +665,19 @@ def _other_codes(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
     if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
         return None
+    mine, right = mine.astype(float), right.astype(float)
     r, c = (int(i) for i in farthest_index(mine, right))
-    weight = float(evidence.inputs["eight"][r, c])
-    scale = float(evidence.right("eight.scales")[r, c // evidence.number("group")])
+    weights = evidence.inputs["eight"].astype(float)
+    scales = evidence.right("eight.scales").astype(float).repeat(evidence.number("group"), axis=1)
+    weight, scale = float(weights[r, c]), float(scales[r, c])
+    said = _what_codes_are(mine, right, weights, scales)
     return Finding(
         "other-codes",
         "Your scales are right, but your codes aren't the weights divided by them and rounded.",
-        f"In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
-        f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}, but yours is "
-        f"{number(float(mine[r, c]), 4)}. {int((~close(mine, right)).sum())} of {right.size} codes "
-        "are wrong.",
+        f"{said} In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
+        f"{number(weight / scale, 4)}, so the code is {number(right[r, c])}, but yours is "
+        f"{number(mine[r, c], 4)}. {int((~close(mine, right)).sum())} of {right.size} codes "
+        "are wrong.".strip(),
         BITS,
     )
 
