@@ -317,7 +317,7 @@ def _right_shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]
     "You return a scale for each weight, but the weights of a group share one.",
     lambda e: unwrapped(f"""Your scales have shape {_shapes(e)[1]} instead of {_right_shapes(e)[1]}.
     Repeat them for the division if you like, but return each once."""),
-    recognized=lambda e: e.number("group") > 1 and _shapes(e) == (_right_shapes(e)[0],) * 2,
+    recognized=lambda e: e.yours("undivided.scales").shape == e.right("undivided.codes").shape,
 )
 def _a_scale_a_weight(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
     codes, scales = _variant()(weight, bits, group)

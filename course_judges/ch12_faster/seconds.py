@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,8 +15,11 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, results_by_name, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch12_faster.seconds import PARTS
+from course_tasks.ch12_faster.seconds import PARTS, PROBE
 from course_tasks.verdict import Finding
+
+# A number of tokens or calls that is read off is a whole one.
+_NEAR, _HALF = 1e-2, 0.5
 
 Measured = Callable[[nn.Module, Tensor, int, Callable[[], float]], dict[str, float]]
 
@@ -35,6 +38,7 @@ def _variant(
     *,
     warm_up: bool = True,
     adds: bool = True,
+    largest: bool = False,
     blocks: slice = slice(None),
     grows: bool = True,
     reads: Callable[[Tensor, int], Tensor] = lambda text, size: text[:, -size:],
@@ -51,6 +55,7 @@ def _variant(
     uses_first: bool = False,
     moved: tuple[str, ...] = (),
     under: str = "output",
+    hooks_again: bool = False,
 ) -> Measured:
     def answer(
         model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
@@ -59,17 +64,24 @@ def _variant(
         seconds = dict.fromkeys(PARTS, 0.0)
         began: dict[nn.Module, float] = {}
         hooks = []
-        for name, parts in _parts_of(model, blocks).items():
-            for part in parts:
 
-                def start(module: nn.Module, _: Any) -> None:
-                    began[module] = clock()
+        def watch() -> None:
+            for name, parts in _parts_of(model, blocks).items():
+                for part in parts:
 
-                def stop(module: nn.Module, *_: Any, name: str = name) -> None:
-                    seconds[name] = seconds[name] * adds + clock() - began[module]
+                    def start(module: nn.Module, _: Any) -> None:
+                        began[module] = clock()
 
-                hooks.append(part.register_forward_pre_hook(start))
-                hooks.append(part.register_forward_hook(stop))
+                    def stop(module: nn.Module, *_: Any, name: str = name) -> None:
+                        took = clock() - began[module]
+                        added = seconds[name] * adds + took
+                        seconds[name] = max(seconds[name], took) if largest else added
+
+                    hooks.append(part.register_forward_pre_hook(start))
+                    hooks.append(part.register_forward_hook(stop))
+
+        if not hooks_again:
+            watch()
         text, early = prompt, clock()
         if warm_up:
             logits, _ = model(reads(text, model.block_size))
@@ -79,6 +91,8 @@ def _variant(
                 seconds.update(dict.fromkeys(PARTS, 0.0))
         first = clock() if starts_late else early
         for _ in range(count + more):
+            if hooks_again:
+                watch()
             logits, _ = model(reads(text, model.block_size))
             if grows:
                 text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
@@ -110,8 +124,8 @@ def _shown(evidence: Evidence) -> str:
     )
     worst = max(PARTS, key=lambda name: abs(mine[name] - right[name]))
     return (
-        f"Of {number(sum(right.values()), 4)} s, {worst.replace('_', '-')} took "
-        f"{number(right[worst], 4)} s, but your answer says {number(mine[worst], 4)} s."
+        f"Of {number(sum(right.values()), 4)} s in all, your `{worst}` has "
+        f"{number(mine[worst], 4)} s instead of {number(right[worst], 4)} s."
     )
 
 
@@ -171,6 +185,12 @@ _last_call_alone = mistake(
     cases=("growing.seconds",),
 )(_variant(adds=False))
 
+_longest_call_alone = mistake(
+    "Each part has only the seconds of its longest call, but all calls should be added up.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(largest=True))
+
 _first_block_alone = mistake(
     "You timed attention and feed-forward in the first block only, but all blocks count.",
     _shown,
@@ -182,6 +202,19 @@ _last_block_alone = mistake(
     _shown,
     cases=("growing.seconds",),
 )(_variant(blocks=slice(-1, None)))
+
+_one_block_missing = mistake(
+    "You left out one of the blocks when you timed attention and feed-forward, but all count.",
+    lambda e: f"The model has {e.number('n_layer')} blocks. {_shown(e)}",
+    cases=("growing.seconds",),
+    also=(_variant(blocks=slice(None, -1)),),
+)(_variant(blocks=slice(1, None)))
+
+_hooks_in_every_call = mistake(
+    "You register your hooks again before each call, so later calls are counted several times.",
+    lambda e: f"Register them once, before the loop. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(hooks_again=True))
 
 _text_does_not_grow = mistake(
     "All your calls read the prompt alone, without the symbols that were written.",
@@ -244,10 +277,10 @@ _first_symbol_kept = mistake(
 )(_variant(uses_first=True))
 
 _reads_the_beginning = mistake(
-    "You read the first `block_size` tokens of the text, but the plain loop reads the last ones.",
+    "Once the text is longer than `block_size`, your calls read its beginning instead of its end.",
     lambda e: (
-        unwrapped(f"""Once the text is longer than that, the model never sees new symbols, so all
-    calls give the same. {_shown(e)}""")
+        unwrapped(f"""Show the model the last `block_size` tokens, and append new symbols at the end
+    of the text, not in front of it. {_shown(e)}""")
     ),
     cases=("growing.seconds", "cropped.seconds"),
 )(_variant(reads=lambda text, size: text[:, :size]))
@@ -344,38 +377,177 @@ _left_in_training = mistake(
 )(_variant(mode=True))
 
 
-def _of_elsewhere(mine: Array, right: Array) -> str:
+class Seconds(NamedTuple):
+    """The five numbers of a case, (5,) each: yours, the right ones, and those of the first call
+    that writes.
+    """
+
+    mine: Array
+    right: Array
+    first: Array
+
+    @property
+    def off(self) -> Array:
+        """(5,) bool: which of your numbers are wrong."""
+        return ~close(self.mine, self.right)
+
+
+def _five(side: Callable[[str], Array], case: str) -> Array:
+    return np.array([float(side(f"{case}.seconds.{name}")) for name in PARTS])
+
+
+def _of_case(evidence: Evidence, case: str) -> Seconds:
+    right = _five(evidence.right, case)
+    # Without a warm-up, the first call takes five times as long.
+    cold = evidence.variants.answers(_first_call_counted.answer, PROBE, evidence.inputs)
+    counted = np.array([float(cold.values[f"{case}.seconds.{name}"]) for name in PARTS])
+    first = (counted - right) / 4
+    first[4] = right[4] / evidence.number("count")  # no call is slower between its parts
+    return Seconds(_five(evidence.yours, case), right, first)
+
+
+def _named(parts: Iterable[int]) -> str:
+    return results_by_name([PARTS[i] for i in parts])
+
+
+def _some(numbers: Array, total: float) -> tuple[int, ...]:
+    """Which of a few numbers add up to a total; empty if none do."""
+    for many in range(1, len(numbers) + 1):
+        for some in itertools.combinations(range(len(numbers)), many):
+            if close(np.array(total), numbers[list(some)].sum()):
+                return some
+    return ()
+
+
+def _of_elsewhere(seconds: Seconds) -> str:
     """Why only `elsewhere` is wrong, as far as its number tells."""
-    for many in (1, 2, 3, 4):
-        for some in itertools.combinations(range(4), many):
-            if close(mine[4], right[4] + right[list(some)].sum()):
-                return unwrapped(f"""`elsewhere` is too large by exactly what
-                {results_by_name([PARTS[i] for i in some])} took, so subtract that, too. """)
+    mine, right, first = seconds
+    if some := _some(right[:4], mine[4] - right[4]):
+        return unwrapped(f"""`elsewhere` is too large by exactly what {_named(some)} took, so
+        subtract that, too.""")
     if close(mine[4], -right[4]):
-        return "`elsewhere` has the wrong sign, since it should be the whole minus the parts. "
+        return "`elsewhere` has the wrong sign, since it should be the whole minus the parts."
+    if close(mine[4], right[4] - first.sum()):
+        return "`elsewhere` is too small by exactly what the first call took that writes a symbol."
+    if close(mine[4], right[4] + first.sum()):
+        return "`elsewhere` is too large by exactly what one more such call takes."
     return ""
+
+
+def _of_all(seconds: Seconds) -> str:
+    """What all five numbers have in common; empty if nothing is known."""
+    mine, right, _ = seconds
+    factor = float(mine.sum() / right.sum())
+    if not close(mine, factor * right).all():
+        return ""
+    if close(mine.sum(), np.array(100.0)):
+        return "Your five numbers add up to 100, so they are percent instead of seconds."
+    if close(mine, -right).all():
+        return "All have the wrong sign: seconds are those after a part minus those before it."
+    return f"All of them are {number(factor, 4)} times as large as they should be."
+
+
+def _of_parts(seconds: Seconds) -> list[str]:
+    """Sentences on parts whose numbers hold something else or something besides."""
+    mine, right, first = seconds
+    for words, held in (
+        ("are those of the warm-up call alone", 5 * first),
+        ("are those of the first call alone that writes", first),
+        ("lack the first call that writes", right - first),
+    ):
+        if close(mine[:4], held[:4]).all():
+            return [f"The seconds of all four parts {words}."]
+    off = [i for i in range(4) if seconds.off[i]]
+    said = []
+    if warm := [i for i in off if close(mine[i], right[i] + 5 * first[i])]:
+        said.append(
+            f"The seconds of {_named(warm)} still include the warm-up call, so set all four to 0 "
+            "after it."
+        )
+    for i in (i for i in off if i not in warm):
+        others = [j for j in range(5) if j != i]
+        if some := [others[j] for j in _some(right[others], mine[i] - right[i])]:
+            block = i in (1, 2) and set(some) == {3 - i, 4}
+            whole = " Did you time the whole block?" if block else ""
+            said.append(f"Your `{PARTS[i]}` also holds exactly what {_named(some)} took.{whole}")
+            continue
+        times = float(mine[i] / right[i])
+        if round(times) > 1 and close(np.array(times), np.array(round(times))):
+            said.append(
+                f"Your `{PARTS[i]}` is exactly {round(times)} times what it should be. Are there "
+                f"{round(times)} hooks where there should be one?"
+            )
+    return said
+
+
+def _of_the_sum(seconds: Seconds) -> str:
+    """What the sum of the numbers says; empty if that is nothing."""
+    mine, right, _ = seconds
+    if mine[:4].sum() > (1 + _NEAR) * right.sum():
+        return unwrapped(f"""Your four parts together have {number(mine[:4].sum(), 4)} s, which is
+        more than the whole, so some time is counted more than once.""")
+    if close(mine.sum(), right.sum()):
+        return "Your five numbers add up to the right whole, but some time is under a wrong name."
+    return ""
+
+
+def _of_calls(evidence: Evidence, case: str, seconds: Seconds) -> str:
+    """How many tokens were read, if parts that take as long for each token say the same."""
+    mine, right, _ = seconds
+    T, count = evidence.number("T"), evidence.number("count")
+    size = evidence.number("long" if case == "growing" else "short")
+    lengths = [min(T + i, size) for i in range(count)]
+    tokens = sum(lengths) * mine[2:4] / right[2:4]
+    if abs(tokens[0] - sum(lengths)) < _HALF or abs(tokens - tokens.round()).max() > _NEAR:
+        return ""
+    if round(tokens[0]) != round(tokens[1]) or tokens[0] < 1:
+        return ""
+    read, calls = round(tokens[0]), count * float(mine[4] / right[4])
+    said = unwrapped(f"""By `feed_forward` and `output`, your calls read {read} tokens in all. It
+    should be {" + ".join(map(str, lengths))} = {sum(lengths)}, since each call reads the last
+    {size} tokens of the text.""")
+    if abs(calls - round(calls)) < _NEAR and round(calls) > 1:
+        each = f", as if each read {read // round(calls)}" if read % round(calls) == 0 else ""
+        said += f" By `elsewhere`, you count {round(calls)} calls{each}."
+    return said
+
+
+def _exchanged_names(evidence: Evidence) -> Finding | None:
+    """If the right seconds are under each other's names."""
+    mine, right = (_five(side, "growing") for side in (evidence.yours, evidence.right))
+    for one, other in itertools.combinations(range(5), 2):
+        order = list(range(5))
+        order[one], order[other] = other, one
+        if close(mine[order], right).all() and not close(mine, right).all():
+            return Finding(
+                "exchanged",
+                f"You exchanged {_named((one, other))}.",
+                f"Each has the seconds of the other. {_shown(evidence)}",
+                COST,
+            )
+    return None
 
 
 def _times_as_long(evidence: Evidence) -> Finding | None:
     """By which factors the seconds are wrong, of a text that fits or else of one that doesn't."""
     case = "cropped" if evidence.same("growing.seconds") else "growing"
-    mine, right = (
-        np.array([float(side(f"{case}.seconds.{name}")) for name in PARTS])
-        for side in (evidence.yours, evidence.right)
-    )
+    seconds = _of_case(evidence, case)
+    mine, right, _ = seconds
     if evidence.same(f"{case}.seconds") or not mine.min() < mine.max() < np.inf:
         return None
-    if close(mine[[0, 2, 1, 3, 4]], right).all():
-        return None  # that two are swapped says more
-    off = ~close(mine, right)
-    why = ""
+    off = seconds.off
     if off[0] and not off[1:].any():
-        why = (
-            "Since only the embedding's seconds depend on which symbols are read: does your text "
-            "hold other symbols? "
-        )
+        why = unwrapped("""Only the embedding's seconds depend on which symbols are read, so your
+        text holds other symbols. Append the argmax of the logits at the last position.""")
     elif off[4] and not off[:4].any():
-        why = _of_elsewhere(mine, right)
+        why = _of_elsewhere(seconds)
+    else:
+        why = (
+            _of_all(seconds)
+            or " ".join(_of_parts(seconds))
+            or _of_calls(evidence, case, seconds)
+            or _of_the_sum(seconds)
+        )
     wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
     long = " for a text that grows beyond `block_size`" if case == "cropped" else ""
@@ -384,9 +556,8 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
         f"These of your five numbers{long} are wrong: {results_by_name(wrong)}."
         if len(wrong) > 1
         else f"Only {results_by_name(wrong)} is wrong among your five numbers{long}.",
-        f"Your seconds divided by the right ones are {', '.join(factors[:-1])}, and {factors[-1]}. "
-        f"{_shown(evidence)} {why}Count the {evidence.number('count')} calls that write, and each "
-        "block once in each call.",
+        f"{why.strip()} Your seconds divided by the right ones are {', '.join(factors[:-1])}, and "
+        f"{factors[-1]}. {_shown(evidence)}".strip(),
         COST,
     )
 
@@ -407,5 +578,5 @@ TASK = Task(
             lambda e: e.same("growing", "cropped"),
         ),
     ),
-    properties=(_times_as_long,),
+    properties=(_exchanged_names, _times_as_long),
 )
