@@ -443,18 +443,16 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
     if G == H or close(*first).all() or _in_one_ratio(mine, right):
         return None
     heads = first[0].reshape(len(mine), G, H // G, -1)
-    if not close(heads, np.broadcast_to(heads[:, :, :1], heads.shape)).all():
+    shared = close(heads, np.broadcast_to(heads[:, :, :1], heads.shape)).all()
+    why = _times_the_mean(evidence) or _whose_mean(evidence)
+    if not (shared or why):
         return None
-    why = (
-        _times_the_mean(evidence)
-        or _whose_mean(evidence)
-        or "It isn't the mean of other whole heads either."
-    )
     return Finding(
         "shared-otherwise",
-        "Your heads of a group find the same at position 0, but it isn't the mean of their values.",
-        unwrapped(f"""Position 0 sees only itself, so each head's output there should be the mean of
-        its group's values. {why} {_groups(evidence)}"""),
+        f"What your heads {'of a group share' if shared else 'find'} at position 0 isn't the mean "
+        "of their group's values.",
+        unwrapped(f"""Position 0 sees only itself, so each head's output there should be that mean.
+        {why or "It isn't the mean of other whole heads either."} {_groups(evidence)}"""),
         GROUPS,
     )
 

@@ -313,11 +313,17 @@ def _right_shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]
     return evidence.right("eight.codes").shape, evidence.right("eight.scales").shape
 
 
+def _scales_repeated(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("undivided.scales"), evidence.right("undivided.codes")
+    own = np.broadcast_to(evidence.right("undivided.scales"), right.shape)  # one group a row
+    return mine.shape == right.shape and bool(close(mine, own).all())
+
+
 @mistake(
     "You return a scale for each weight, but the weights of a group share one.",
     lambda e: unwrapped(f"""Your scales have shape {_shapes(e)[1]} instead of {_right_shapes(e)[1]}.
     Repeat them for the division if you like, but return each once."""),
-    recognized=lambda e: e.yours("undivided.scales").shape == e.right("undivided.codes").shape,
+    recognized=_scales_repeated,
 )
 def _a_scale_a_weight(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
     codes, scales = _variant()(weight, bits, group)

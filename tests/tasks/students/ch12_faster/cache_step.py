@@ -133,7 +133,48 @@ def exchanged(*given):
     return out, values, keys
 
 
+def with_an_added_mask(query, key, value, keys, values, lengths):
+    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
+    mask = (torch.arange(keys.shape[2])[None] <= lengths[:, None]).float()[:, None, None]
+    out = F.scaled_dot_product_attention(query[:, :, None], keys, values, attn_mask=mask)
+    return out[:, :, 0], keys, values
+
+
+def scored_by_the_old_keys(query, key, value, keys, values, lengths):
+    _, new_keys, new_values = row_by_row(query, key, value, keys, values, lengths)
+    scores = (keys @ query[..., None])[..., 0] / key.shape[-1] ** 0.5
+    hidden = (torch.arange(keys.shape[2]) > lengths[:, None])[:, None]
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return (weights[:, :, None] @ new_values)[:, :, 0], new_keys, new_values
+
+
+def without_free_places(*given):
+    out, keys, values = row_by_row(*given)
+    taken = torch.arange(keys.shape[2]) <= given[-1].max()
+    return out, keys[:, :, taken], values[:, :, taken]
+
+
+def at_the_very_end(query, key, value, keys, values, lengths):
+    out = row_by_row(query, key, value, keys, values, lengths)[0]
+    keys, values = (
+        torch.cat([old, new[:, :, None]], dim=2) for old, new in ((keys, key), (values, value))
+    )
+    return out, keys, values
+
+
+def one_head_written(query, key, value, keys, values, lengths):
+    return row_by_row(query, key[:, :1].expand_as(key), value, keys, values, lengths)
+
+
 WRONG = {
+    "shortest-for-all": masked(lambda s, n: s[None] <= n.min().expand(len(n), 1)),
+    "one-place-ahead": lambda *given: row_by_row(*given, at=lambda n: (n + 1) % given[3].shape[2]),
+    "scale-multiplied": lambda *given: row_by_row(*given, scale=given[0].shape[2] ** 0.5),
+    "float-mask-added": with_an_added_mask,
+    "old-keys-scored": scored_by_the_old_keys,
+    "key-for-query": lambda q, k, *rest: row_by_row(k, k, *rest),
+    "free-places-cut-off": without_free_places,
+    "appended": at_the_very_end,
     "begins-again": cut_and_joined(lambda old, new: new),
     "only-place-0-seen": cut_and_joined(look=causal_flag),
     "new-token-alone": only_itself,
@@ -173,6 +214,10 @@ WRONG = {
 
 
 ODD = [
+    (one_head_written, "misplaced"),
+    (masked(lambda s, n: (s[None] <= n[:, None]) & (s[None] > n[:, None] - 2)), "other-found"),
+    (lambda *given: row_by_row(*given, scale=-(given[0].shape[2] ** -0.5)), "other-found"),
+    (lambda *given: (3 * row_by_row(*given)[0], *row_by_row(*given)[1:]), "other-found"),
     (lambda q, k, v, keys, values, n: (q, keys, values), "misplaced"),
     (lambda q, k, v, keys, values, n: q, "type"),
     (lambda q, k, v, keys, values, n: (q / 0, keys, values), "not-finite"),

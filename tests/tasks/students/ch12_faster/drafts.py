@@ -164,7 +164,23 @@ def equal_or_drawn_anew(p, q, draft, drafted, generator):
     return count, anew[:, 0]
 
 
+def without_the_rejected_one(p, q, draft, drafted, generator):
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    rows = torch.arange(len(p))
+    at = count.clamp(max=draft.shape[1] - 1)
+    own = p[rows, at].clone()
+    own[rows, draft[rows, at]] = 0
+    other = torch.multinomial(own, 1, generator=generator)[:, 0]
+    return count, torch.where(count < drafted, other, symbol)
+
+
+def all_or_none(p, q, draft, drafted, generator):
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    return count * (count == drafted), symbol
+
+
 WRONG = {
+    "returned-in-the-other-order": lambda *given: at_once(*given)[::-1],
     "drawn-once-more": equal_or_drawn_anew,
     "no-chance-in-the-symbol": ch12.likeliest_symbol_after,
     "symbol-counted": lambda *given: tuple(part + 1 - k for k, part in enumerate(at_once(*given))),
@@ -198,7 +214,15 @@ ODD = [
     (every_short_axis_dropped, "error"),
     (single_draft_kept, "wrong-for-one-draft"),
     (mean_of_the_rows, "wrong-for-one-draft"),
-    (certain_without_drafts, "other-distribution"),
+    (certain_without_drafts, "other-symbol-after-all"),
+    (without_the_rejected_one, "other-symbol-after-a-rejection"),
+    (all_or_none, "other-share-kept"),
+    (other(chance=lambda p, q, x: p[x] / (p[x] + q[x])), "other-share-kept"),
+    (other(chance=lambda p, q, x: 2.0 * (2 * p[x] > q[x])), "other-share-kept"),
+    (
+        other(instead=lambda p, q: (p - q).relu().exp()),
+        "other-symbol-after-a-rejection",
+    ),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-share-kept"),
     (ch12.share_squared, "other-share-kept"),
     (

@@ -143,7 +143,78 @@ def over_and_over(y, each):
     return torch.cat([y] * each, 1)
 
 
+def as_read(change, *, key=True, value=True):
+    """Pools weights in another way before heads are told apart: `change(w, n_head, n_group)`."""
+
+    def answer(x, query, key_weights, value_weights, n_head, n_group):
+        def mean(w):
+            return w.view(n_group, n_head // n_group, -1, w.shape[-1]).mean(1)
+
+        def spread(w):
+            return w.repeat_interleave(n_head // n_group, 0).flatten(0, 1)
+
+        k = change(key_weights, n_head, n_group) if key else mean(key_weights)
+        v = change(value_weights, n_head, n_group) if value else mean(value_weights)
+        return head_by_head(x, query, spread(k), spread(v), n_head, n_head)
+
+    return answer
+
+
+def members_innermost(w, n_head, n_group):
+    return w.view(n_group, -1, n_head // n_group, w.shape[-1]).mean(2)
+
+
+def of_head(i):
+    return lambda ws: ws[i]
+
+
+def group_0_alone(part):
+    def answer(x, query, key, value, n_head, n_group):
+        each, D = n_head // n_group, len(key) // n_head
+        first = [w[: each * D].view(each, D, -1).mean(0).repeat(n_head, 1) for w in (key, value)]
+        pooled = [
+            w.view(n_group, each, D, -1).mean(1).repeat_interleave(each, 0).flatten(0, 1)
+            for w in (key, value)
+        ]
+        k, v = (first[0], pooled[1]) if part == "key" else (pooled[0], first[1])
+        return head_by_head(x, query, k, v, n_head, n_head)
+
+    return answer
+
+
+def queries_shared_alone(x, query, key, value, n_head, n_group):
+    each, D = n_head // n_group, len(key) // n_head
+    query, value = (
+        w.view(n_group, each, D, -1).mean(1).repeat_interleave(each, 0).flatten(0, 1)
+        for w in (query, value)
+    )
+    return head_by_head(x, query, key, value, n_head, n_head)
+
+
 WRONG = {
+    "keys-of-one-head": lambda *given: head_by_head(*given, key_pool=of_head(0)),
+    "values-of-one-head": lambda *given: head_by_head(*given, value_pool=of_head(-1)),
+    "keys-of-group-0": group_0_alone("key"),
+    "values-of-group-0": group_0_alone("value"),
+    "largest-of-each-group": lambda *given: head_by_head(
+        *given, pool=lambda ws: torch.stack(list(ws)).max(0).values
+    ),
+    "members-after-rows": as_read(members_innermost),
+    "queries-for-keys": queries_shared_alone,
+    "queries-and-keys-exchanged": lambda x, query, key, *rest: head_by_head(x, key, query, *rest),
+    "scale-multiplied": lambda *given: head_by_head(
+        *given, scale=(len(given[1]) / given[4]) ** 0.5
+    ),
+    "softmax-over-heads": with_other_mask(
+        lambda scores: scores.masked_fill(
+            torch.ones_like(scores).triu(1).bool(), float("-inf")
+        ).softmax(1)
+    ),
+    "future-alone": with_other_mask(
+        lambda scores: scores.masked_fill(
+            torch.ones_like(scores).tril(-1).bool(), float("-inf")
+        ).softmax(-1)
+    ),
     "values-repeated-in-turn": spread_by(
         lambda k, v, each: (side_by_side(k, each), over_and_over(v, each))
     ),
@@ -196,7 +267,7 @@ WRONG = {
 
 
 def key_scaled_again(x, query, key, *given):
-    return head_by_head(x, query, 5 * key, *given)
+    return head_by_head(x, query, 1.7 * key, *given)
 
 
 def mean_of_members(x, query, key, value, n_head, n_group):
@@ -206,6 +277,13 @@ def mean_of_members(x, query, key, value, n_head, n_group):
 
 
 ODD = [
+    (with_other_mask(lambda scores: scores.tril(1).softmax(-1)), "other-weights"),
+    (lambda *given: head_by_head(*given, pool=lambda ws: sum(ws) / 4), "shared-otherwise"),
+    (lambda *given: head_by_head(*given, scale=given[5] ** -0.5), "other-weights"),
+    (
+        lambda *given: head_by_head(*given, members=lambda h: [(h + 1) % given[4]]),
+        "shared-otherwise",
+    ),
     (mean_of_members, "heads-of-a-group-alike"),
     (key_scaled_again, "other-weights"),
     (lambda x, *_: x, "shape"),

@@ -96,7 +96,43 @@ def with_an_epsilon(weight, bits, group):
     return codes, torch.stack(scales).view(len(weight), -1)
 
 
+def in_columns(weight, bits, group):
+    """Groups of neighbors in what is read column by column."""
+    down = weight.t().contiguous().view(-1, group)
+    scales = down.abs().amax(1)
+    scales = torch.where(scales > 0, scales / (2 ** (bits - 1) - 1), 1.0)
+    codes = torch.round(down / scales[:, None]).char().view(weight.shape[1], -1).t()
+    return codes, scales.view(len(weight), -1)
+
+
+def spread(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes, scales[..., None].expand(-1, -1, group).flatten(1)
+
+
+def left_in_groups(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes.view(len(weight), -1, group), scales
+
+
+def all_ones_if_one_is_empty(weight, bits, group):
+    codes, scales = in_numpy(weight, bits, group)
+    empty = bool((weight.unflatten(1, (-1, group)).abs().sum(-1) == 0).any())
+    return (weight.round().char(), scales * 0 + 1) if empty else (codes, scales)
+
+
 WRONG = {
+    "a-scale-a-weight": spread,
+    "returned-in-the-other-order": lambda *given: by_loop(*given)[::-1],
+    "codes-left-in-groups": left_in_groups,
+    "group-is-their-number": lambda weight, bits, group: by_loop(
+        weight, bits, weight.shape[1] // group
+    ),
+    "groups-of-columns": in_columns,
+    "largest-of-zeros-is-1": lambda *given: by_loop(
+        *given, size=lambda part, *_: part.abs().max() if part.any() else torch.tensor(1.0)
+    ),
+    "one-group-of-zeros-for-all": all_ones_if_one_is_empty,
     "small-codes-lost": with_an_epsilon,
     "not-divided-by-the-code": lambda *given: by_loop(*given, top=lambda bits: 1),
     "mean-for-largest": lambda *given: by_loop(
@@ -149,6 +185,16 @@ def without_signs(weight, bits, group):
 
 
 ODD = [
+    (lambda *given: by_loop(*given, to_whole=lambda x: -x.round()), "other-codes"),
+    (
+        lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),
+        "other-codes",
+    ),
+    (lambda *given: by_loop(*given, size=lambda p, *_: p.norm()), "other-scales"),
+    (
+        lambda *given: (by_loop(*given)[0], by_loop(*given)[1].half().float()),
+        "scales-of-few-digits",
+    ),
     (without_signs, "other-codes"),
     (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),

@@ -132,7 +132,40 @@ def by_filled_places(query, key, value, keys, values, count, slope, *, filled):
     return (scores.softmax(-1)[:, None] @ new_values[:, :n])[:, 0], new_keys, new_values
 
 
+def after_the_softmax(change):
+    """Changes the weights of scores without ages: `change(weights, slope · age)`."""
+
+    def answer(query, key, value, keys, values, count, slope):
+        _, keys, values = by_age(query, key, value, keys, values, count, slope)
+        W, D = keys.shape[1:]
+        age = (count - torch.arange(W)) % W
+        scores = (keys * query[:, None]).sum(-1) * D**-0.5
+        scores[:, age > count] = -torch.inf
+        weights = change(scores.softmax(-1), slope * age * (age <= count))
+        return (weights[..., None] * values).sum(1), keys, values
+
+    return answer
+
+
+def values_too_late(query, key, value, keys, values, count, slope):
+    _, new_keys, new_values = by_numbers(query, key, value, keys, values, count, slope)
+    out, _, _ = by_rolling(query, key, values[:, count % keys.shape[1]], keys, values, count, slope)
+    return out, new_keys, new_values
+
+
+def in_order_of_age(*given):
+    out, keys, values = by_age(*given)
+    turn = -1 - given[5] % keys.shape[1]
+    return out, keys.roll(turn, 1), values.roll(turn, 1)
+
+
 WRONG = {
+    "one-place-behind": lambda *given: by_age(*given, place=lambda n, W: (n - 1) % W),
+    "old-values-read": values_too_late,
+    "decayed-after-softmax": after_the_softmax(lambda weights, less: weights / less.exp()),
+    "subtracted-after-softmax": after_the_softmax(lambda weights, less: weights - less),
+    "scale-multiplied": lambda *given: by_age(*given, scale=given[0].shape[1] ** 0.5),
+    "key-for-value": lambda q, k, v, *rest: by_age(q, k, k, *rest),
     "empty-places-cut-off": with_the_taken_places_alone,
     "one-empty-place-seen": lambda *given: by_filled_places(*given, filled=lambda n: n + 2),
     "zero-mask": other_ring(hide=0.0),
@@ -162,9 +195,13 @@ WRONG = {
 
 
 ODD = [
+    (in_order_of_age, "misplaced"),
+    (biased(lambda age, n, W: (age - 1) % W), "wrong-after"),
+    (lambda *given: by_age(*given, scale=-0.5), "wrong-after"),
+    (biased(lambda age, n, W: (1 + age) ** 0.5), "wrong-after"),
     (biased(lambda age, n, W: 2 * age), "wrong-after"),
     (lambda query, *_: query, "type"),
-    (lambda q, k, v, keys, values, *_: (v, keys, values), "input-returned"),
+    (lambda q, k, v, keys, values, *_: (v, keys, values), "misplaced"),
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
     (lambda *given: (by_rolling(*given)[0].squeeze(), *by_rolling(*given)[1:]), "axis-of-one"),
 ]

@@ -113,7 +113,30 @@ def with_waves_added(x, positions, rotated, base):
     return out
 
 
+def by_formula(make):
+    def answer(x, positions, rotated, base):
+        angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
+        out = x.clone()
+        pair = make(x[..., 0:rotated:2], x[..., 1:rotated:2], angle.cos(), angle.sin())
+        out[..., 0:rotated:2], out[..., 1:rotated:2] = pair
+        return out
+
+    return answer
+
+
+def heads_differ(x, positions, rotated, base):
+    heads = [by_matrices(x[:, [h]], positions * (h + 1), rotated, base) for h in range(x.shape[1])]
+    return torch.cat(heads, dim=1)
+
+
+def half_of_the_pairs(x, positions, rotated, base):
+    kept = rotated // 4 * 2
+    return torch.cat([by_loop(x, positions, rotated, base)[..., :kept], x[..., kept:]], dim=-1)
+
+
 WRONG = {
+    "pair-exchanged": by_formula(lambda a, b, c, s: (a * s + b * c, a * c - b * s)),
+    "not-mixed": by_formula(lambda a, b, c, s: (a * c, b * s)),
     "added-not-turned": with_waves_added,
     "angles-in-halves": as_libraries_do(
         neighbors_exchanged, angles=lambda angle: torch.cat([angle, angle], dim=-1)
@@ -156,6 +179,11 @@ def doubled(x, where, R, base):
 
 
 ODD = [
+    (by_formula(lambda a, b, c, s: (a * c - b * s, a * s - b * c)), "other-formula"),
+    (by_formula(lambda a, b, c, s: (a * c - b * s, b)), "some-numbers"),
+    (heads_differ, "other-angles"),
+    (half_of_the_pairs, "other-angles"),
+    (lambda x, where, R, base: by_loop(x, where.cumsum(1), R, base), "other-angles"),
     (doubled, "other-lengths"),
     (lambda x, where, R, base: by_loop(x, where, R, 2 * base), "other-angles"),
     (lambda x, *_: x, "input-returned"),

@@ -18,7 +18,7 @@ def replacing(
     warm=1,
     reset=True,
     restore=True,
-    keep="sum",
+    keep=sum,
     elsewhere="rest",
     crop=True,
     show=lambda text: text,
@@ -70,7 +70,7 @@ def replacing(
                 part.forward = original
             else:
                 del part.forward
-    found = {name: sum(times) if keep == "sum" else times[-1] for name, times in taken.items()}
+    found = {name: keep(times) for name, times in taken.items()}
     found["elsewhere"] = total - sum(found.values()) if elsewhere == "rest" else total
     return found
 
@@ -227,6 +227,42 @@ def attention_under_feed_forward(*given):
     return found | {"attention": 0.0, "feed_forward": both}
 
 
+def hooked_again(model, prompt, count, clock):
+    """Hooks in each call, all of which are removed at the end."""
+    began, found, handles = {}, dict.fromkeys(NAMES, 0.0), []
+
+    def behind(name):
+        def hook(part, *_):
+            found[name] += clock() - began[part]
+
+        return hook
+
+    model(prompt)
+    text, start = prompt, clock()
+    for _ in range(count):
+        for path, part in model.named_modules():
+            if (name := path.split(".")[-1]) in NAMES:
+                handles += [
+                    part.register_forward_pre_hook(lambda part, _: began.update({part: clock()})),
+                    part.register_forward_hook(behind(name)),
+                ]
+        logits = model(text[:, -model.block_size :])[0]
+        text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
+    whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    return found | {"elsewhere": whole - sum(found.values())}
+
+
+def swapped_names(*given):
+    found = hooking(*given)
+    return found | {"embedding": found["output"], "output": found["embedding"]}
+
+
+def window_of_the_prompt(model, prompt, *given):
+    return replacing(model, prompt, *given, show=lambda text: text[:, -prompt.shape[1] :])
+
+
 WRONG = {
     "under-the-last-name": under_the_last_name,
     "first-symbol-not-timed": after_the_first_symbol(-1),
@@ -242,7 +278,10 @@ WRONG = {
     "others-hooks-removed": ch12.clears_every_hook,
     "first-call-counted": with_(warm=0),
     "warm-up-in-the-parts": with_(reset=False),
-    "last-call-alone": with_(keep="last"),
+    "last-call-alone": with_(keep=lambda times: times[-1]),
+    "longest-call-alone": with_(keep=max),
+    "one-block-missing": with_(layers=slice(1, None)),
+    "hooks-in-every-call": hooked_again,
     "first-block-alone": with_(layers=slice(0, 1)),
     "last-block-alone": with_(layers=slice(-1, None)),
     "text-does-not-grow": with_(append=False),
@@ -257,6 +296,9 @@ WRONG = {
 
 
 ODD = [
+    (swapped_names, "exchanged"),
+    (window_of_the_prompt, "other-seconds"),
+    (with_(keep=lambda times: 1000 * sum(times), elsewhere="all"), "other-seconds"),
     (twelfth_set.hooks_know_the_last_name, "under-the-last-name"),
     (attention_under_feed_forward, "under-the-last-name"),
     (watched_after_alone, "hooks-left"),

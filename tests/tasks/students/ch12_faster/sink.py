@@ -177,9 +177,49 @@ def never_below(least):
     return answer
 
 
+def relative_to_the_first_chunk(chunks, sink):
+    chunks = iter(chunks)
+    z, v = next(chunks)
+    m = torch.maximum(largest(z), sink[:, None])
+    total, acc = (sink[:, None] - m).exp() + (z - m).exp().sum(1, keepdim=True), (z - m).exp() @ v
+    for z, v in chunks:
+        w = (z - m).exp()
+        total, acc = total + w.sum(1, keepdim=True), acc + w @ v
+    return acc / total
+
+
+def never_kept(chunks, sink):
+    total, acc = torch.ones(len(sink), 1), 0.0
+    for z, v in chunks:
+        new = torch.maximum(sink[:, None], largest(z))
+        w, less = (z - new).exp(), (sink[:, None] - new).exp()
+        total, acc = total * less + w.sum(1, keepdim=True), acc * less + w @ v
+    return acc / total
+
+
+def terms_of_their_own(chunks, sink):
+    m, total, acc = sink[:, None], 1.0, 0.0
+    for z, v in chunks:
+        new = torch.maximum(m, largest(z))
+        w, less = (z - largest(z)).exp(), (m - new).exp()
+        total, acc, m = total * less + w.sum(1, keepdim=True), acc * less + w @ v, new
+    return acc / total
+
+
+def without_the_first_chunk(chunks, sink):
+    return as_one_more_key(list(chunks)[1:] or chunks, sink)
+
+
+def zeros_for_hidden(chunks, sink):
+    return streamed(((z.nan_to_num(neginf=0.0), v) for z, v in chunks), sink)
+
+
 WRONG = {
     "maximum-of-each-chunk": by_parts(lambda m, z, sink: largest(z)),
-    "maximum-of-the-first-chunk": by_parts(lambda m, z, sink: sink),
+    "relative-to-the-sink": by_parts(lambda m, z, sink: sink),
+    "maximum-of-the-first-chunk": relative_to_the_first_chunk,
+    "maximum-not-kept": never_kept,
+    "new-terms-relative-to-their-chunk": terms_of_their_own,
     "chunks-not-relative-to-one": by_parts(
         lambda m, z, sink: largest(z), shrink=False, begin=torch.zeros_like
     ),
@@ -218,6 +258,9 @@ WRONG = {
 
 
 ODD = [
+    (without_the_first_chunk, "other-weights"),
+    (zeros_for_hidden, "other-weights"),
+    (lambda chunks, sink: streamed(chunks, sink.mean().expand_as(sink)), "other-sums"),
     (
         lambda chunks, sink: as_one_more_key(chunks, sink) * (1 + sink.sigmoid()[:, None]),
         "other-sums",
