@@ -17,6 +17,7 @@ from course_judges.ch12_faster.weights import (
     Sight,
     factor_of_scores,
     of_a_factor,
+    of_no_softmax,
     of_one_place,
     sight,
     total_of_each,
@@ -56,6 +57,7 @@ def _variant(
     writes: tuple[bool, bool] = (True, True),
     copies: bool = True,
     reads_old: bool = False,
+    reads_keys: bool = False,
     empties: bool = False,
     adds: bool = False,
     wraps: bool = False,
@@ -92,7 +94,7 @@ def _variant(
         if after_softmax:
             found = scores(query, keys)
         weights = weighs(found) * (visible if after_softmax else 1)
-        read = before if reads_old or looks_first else values
+        read = before if reads_old or looks_first else keys if reads_keys else values
         if empties:  # hidden places hold zeros, but still have a share
             read = read * visible.unsqueeze(-1)
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
@@ -117,6 +119,7 @@ def _lengths(evidence: Evidence) -> str:
 
 
 _KEPT = ("kept", "kept_short")
+_NEW = ("query", "key", "value")
 
 
 def _kept_lengths(evidence: Evidence) -> str:
@@ -201,6 +204,11 @@ _old_values_read = mistake(
     lambda e: unwrapped(f"""Your scores use the new key, but its place still holds a leftover value.
     Write key and value first, and look afterwards. {_lengths(e)}"""),
 )(_variant(reads_old=True))
+
+_keys_averaged = mistake(
+    "You averaged the keys instead of the values.",
+    lambda e: f"Keys only say where to look, and what is found are values. {_lengths(e)}",
+)(_variant(reads_keys=True))
 
 _nothing_written = mistake(
     "You kept neither the new key nor the new value.", lambda e: farthest(e, "kept.keys", "keys")
@@ -559,12 +567,9 @@ def _other_places(sights: list[Sight], lengths: list[int]) -> str:
     b, n, missed, more = max(rows, key=lambda one: (one[1] > 0, len(one[2]), -one[0]))
     said = [f"doesn't see {_of_places(missed)}"] if missed else []
     said += [f"sees {_of_places(more)} behind its new token"] if more else []
-    good = [row for row in range(len(lengths)) if row not in [one[0] for one in rows]]
-    others = f" Rows {listed(good)} see what they should." if len(good) > 1 else ""
-    others = f" Row {good[0]} sees what it should." if len(good) == 1 else others
     new = f" Place {n} is that of the new token." if n in missed else ""
     return unwrapped(f"""Row {b} had {n} {"token" if n == 1 else "tokens"} before the new one, so it
-    should see places 0 to {n}. It {" and ".join(said)}.{new}{_one_length(sights)}{others} All that
+    should see places 0 to {n}. It {" and ".join(said)}.{new}{_one_length(sights)} All that
     it sees has the right proportions, so look at what you hide.""")
 
 
@@ -606,6 +611,9 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
     totals = total_of_each(*flat)
     if totals is not None:
         return "Your weights have the right proportions, but they should sum to 1."
+    seen = np.arange(S) <= np.array(lengths).repeat(H)[:, None]
+    if said := of_no_softmax(*flat, seen):
+        return said
     factor = factor_of_scores(*flat)
     if factor is not None and abs(flat[0].sum(axis=1) - 1).max() < READABLE:
         D = evidence.number("D")
@@ -618,6 +626,14 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
     if known and all(place == n for place, n in known):
         return "Only the weight of the new token is out of proportion to the others."
     return ""
+
+
+def _right_rows(wrong: Array, B: int) -> str:
+    """A sentence on the rows whose output is right, if there are any."""
+    good = [b for b in range(B) if b not in wrong[:, 0]]
+    if not good:
+        return ""
+    return f" Your output is right in {'row' if len(good) == 1 else 'rows'} {listed(good)}."
 
 
 def _other_weights(evidence: Evidence) -> Finding | None:
@@ -640,6 +656,8 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         )
     weights, wanted = (side[b, h] for side in solved)
     if np.isnan(solved[0]).any():
+        if any(close(mine - right, evidence.inputs[one]).all() for one in _NEW):
+            return None  # that one of them was added says more
         b, h = (int(i) for i in np.argwhere(np.isnan(solved[0]).any(axis=-1))[0])
         return Finding(
             "other-found",
@@ -664,9 +682,9 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     return Finding(
         "other-found",
         "Your keys and values are right, but the weights with which you look at them aren't.",
-        f"{_of_all_weights(evidence, *solved)} {begin} looks at places 0 to {n} with "
-        f"{row_of_weights(weights[: n + 1])} instead of {row_of_weights(wanted[: n + 1])}."
-        f"{total}{leftovers}".strip(),
+        f"{_of_all_weights(evidence, *solved)}{_right_rows(wrong, len(lengths))} {begin} looks at "
+        f"places 0 to {n} with {row_of_weights(weights[: n + 1])} instead of "
+        f"{row_of_weights(wanted[: n + 1])}.{total}{leftovers}".strip(),
         ROW,
     )
 

@@ -17,6 +17,7 @@ from course_judges.ch12_faster.weights import (
     READABLE,
     factor_of_scores,
     of_a_factor,
+    of_no_softmax,
     sight,
     total_of_each,
 )
@@ -50,6 +51,7 @@ def _variant(
     past: bool = False,
     after_softmax: bool = False,
     over: int = -1,
+    transposed: bool = False,
     shared_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
     queries_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
 ) -> Callable[..., Tensor]:
@@ -62,6 +64,7 @@ def _variant(
         q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
         q, k, v = queries_cut(q, n_head), shared_cut(k, n_group), shared_cut(v, n_group)
         scores = q @ k.mT / scale(q.shape[-1], C, n_head)  # (B, H, T, T)
+        scores = scores.mT if transposed else scores
         future = torch.ones(scores.shape[-2:], dtype=torch.bool)
         future = future.tril(diagonal) if past else future.triu(diagonal)
         if causal and not after_softmax:
@@ -320,6 +323,11 @@ _future_alone = families.upper_triangle(
     _groups, also=(_variant(past=True), _variant(past=True, diagonal=0))
 )(_variant(past=True, diagonal=-1))
 
+_scores_transposed = mistake(
+    "You multiplied keys by queries instead of queries by keys, so your scores are transposed.",
+    lambda e: f"Row t of the scores should hold those of query t with all keys. {_groups(e)}",
+)(_variant(transposed=True))
+
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
 _members_for_groups = mistake(
@@ -511,13 +519,18 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
     past = np.tril(np.ones((T, T), dtype=bool))
     if np.allclose(mine.sum(axis=1)[:, past], 1, atol=READABLE):
         return "Your weights sum to 1 over the heads, but the softmax should run over the keys."
+    if len(mine) > 1 and np.allclose(mine.sum(axis=0)[:, past], 1, atol=READABLE):
+        return "Your weights sum to 1 over the texts, but the softmax should run over the keys."
     flat = mine.reshape(-1, T), right.reshape(-1, T)
     if total_of_each(*flat) is not None:
         return "Your weights have the right proportions, but those of a position should sum to 1."
+    if said := of_no_softmax(*flat, np.tile(past, (len(flat[0]) // T, 1))):
+        return said
     factor = factor_of_scores(*flat)
     if factor is not None:
-        others = {"T": T, "H": H, "C": evidence.number("C"), "G": evidence.number("G")}
-        return of_a_factor(factor, len(evidence.inputs["key"]) // H, others)
+        G, D = evidence.number("G"), len(evidence.inputs["key"]) // H
+        others = {"T": T, "H": H, "C": evidence.number("C"), "G": G, "(D · H / G)": D * H // G}
+        return of_a_factor(factor, D, others)
     return _what_positions_see(mine, right) or _LOOK
 
 
@@ -528,9 +541,18 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     """If heads average the right values with wrong weights, what these have in common."""
     if evidence.same("several") or evidence.number("T") < 2:
         return None
-    found = evidence.yours("several")
+    found, T = evidence.yours("several"), evidence.number("T")
+    solved = _solved(evidence)
+    past = np.tril(np.ones((T, T), dtype=bool))
+    uniform = solved is not None and np.allclose(
+        solved[0], past / past.sum(axis=1, keepdims=True), atol=READABLE
+    )
     first = close(found[:, 0], evidence.right("several")[:, 0]).all()
-    if first and _alike_in_groups(found, evidence.number("G"), evidence.number("H")):
+    if (
+        first
+        and not uniform
+        and _alike_in_groups(found, evidence.number("G"), evidence.number("H"))
+    ):
         return Finding(
             "heads-of-a-group-alike",
             "All your heads of a group find the same, but each should ask with its own query.",
@@ -538,7 +560,7 @@ def _other_weights(evidence: Evidence) -> Finding | None:
             aren't. {_groups(evidence)}"""),
             GROUPS,
         )
-    if (solved := _solved(evidence)) is None:
+    if solved is None:
         return None
     mine, right = solved
     totals = mine.sum(axis=-1)

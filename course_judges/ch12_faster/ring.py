@@ -17,6 +17,7 @@ from course_judges.ch12_faster.weights import (
     READABLE,
     Sight,
     of_a_factor,
+    of_no_softmax,
     of_one_place,
     sight,
     total_of_each,
@@ -57,6 +58,7 @@ def _variant(
     after_softmax: bool = False,
     looks_first: bool = False,
     old_values: bool = False,
+    reads_keys: bool = False,
     by_places: bool = False,
     decays: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None,
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
@@ -78,6 +80,7 @@ def _variant(
         less = sign * slope * age / (scale(D) if age_divided else 1)
         seen_keys = before[0] if looks_first else keys
         seen_values = before[1] if looks_first or old_values else values
+        seen_values = keys if reads_keys else seen_values
         scores = (seen_keys @ query.unsqueeze(-1)).squeeze(-1) / scale(W if by_places else D) - less
         seen = taken(_ages(torch.arange(W), count, W), count, W)
         if places is not None:
@@ -306,6 +309,18 @@ _old_values_read = mistake(
     cases=("filling", "full"),
 )(_variant(old_values=True))
 
+_keys_averaged = mistake(
+    "You averaged the keys instead of the values.",
+    lambda e: f"Keys only say where to look, and what is found are values. {_full(e)}",
+    cases=("filling", "full"),
+)(_variant(reads_keys=True))
+
+_query_of_row_0 = mistake(
+    "You used the query of row 0 in all rows, but each row has its own.",
+    _full,
+    cases=("filling", "full"),
+)(lambda query, *rest: _variant()(query[:1].expand_as(query), *rest))
+
 _decayed_after_softmax = mistake(
     "You multiplied the weights by e^(−slope · age) after the softmax, so they don't sum to 1.",
     lambda e: f"Subtract slope · age from the scores, before the softmax. {_full(e)}",
@@ -396,7 +411,9 @@ def _two_factors(evidence: Evidence, mine: Array, case: str, count: int) -> str:
     if not np.allclose(np.array(made) @ [of_dots, of_less], logs, atol=_NEAR, rtol=_NEAR):
         return ""
     said = []
-    if abs(of_dots - 1) > _NEAR:
+    if abs(of_dots) < _NEAR:
+        said.append("The dot product of query and key has no effect on your weights.")
+    elif abs(of_dots - 1) > _NEAR:
         said.append(of_a_factor(float(of_dots), D, {"W": W}).replace("scores", "dot products", 1))
     if abs(of_less) < _NEAR:
         said.append("The age of a token has no effect on its weight.")
@@ -457,6 +474,8 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array, case: str) ->
         return (
             "At each place, your weights sum to 1 over the rows, but they should over the places."
         )
+    if said := of_no_softmax(mine, right, np.tile(allowed, (len(mine), 1))):
+        return said
     if total_of_each(mine, right) is not None:
         return "Your weights have the right proportions, but those of a row should sum to 1."
     if np.allclose(mine.sum(axis=1), 1, atol=READABLE):
@@ -467,8 +486,6 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array, case: str) ->
         )
         if said:
             return said
-    if (mine < -READABLE).any():
-        return "Some of your weights are below 0, but a softmax gives no such weights."
     off = {of_one_place(*both) for both in zip(mine, right, strict=True)}
     if len(off) == 1 and (place := off.pop()) is not None:
         age = (count - place) % W

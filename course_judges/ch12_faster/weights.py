@@ -64,9 +64,28 @@ def total_of_each(mine: Array, right: Array) -> Array | None:
     all sum to 1; None otherwise.
     """
     totals = np.asarray(mine.sum(axis=1))
-    if abs(totals - 1).max() < READABLE:
+    if abs(totals - 1).max() < READABLE or abs(totals).min() < READABLE:
         return None
     return totals if np.allclose(mine, totals[:, None] * right, atol=READABLE, rtol=_NEAR) else None
+
+
+def of_no_softmax(mine: Array, right: Array, allowed: Array) -> str:
+    """A sentence on weights (n, S) that no softmax gives, or that are equal at all places that are
+    allowed, (n, S) bool; empty if there is nothing of the kind.
+    """
+    alike = np.where(allowed, 1 / np.maximum(1, allowed.sum(axis=1, keepdims=True)), 0)
+    if allowed.sum(axis=1).max() > 1 and np.allclose(mine, alike, atol=NOTHING):
+        return "Your weights are equal at all places that are seen, as if all scores were equal."
+    if not (mine < -READABLE).any():
+        return ""
+    pairs = [
+        (of_yours[both] - of_yours[both][0], np.log(of_right[both] / of_right[both][0]))
+        for of_yours, of_right in zip(mine, right, strict=True)
+        if (both := of_right > READABLE).sum() > 1
+    ]
+    if pairs and all(np.allclose(*pair, rtol=_NEAR, atol=_NEAR) for pair in pairs):
+        return "Your weights are the scores themselves, but a softmax should come in between."
+    return "Some of your weights are below 0, but a softmax gives no such weights."
 
 
 def factor_of_scores(mine: Array, right: Array) -> float | None:

@@ -166,7 +166,20 @@ def one_head_written(query, key, value, keys, values, lengths):
     return row_by_row(query, key[:, :1].expand_as(key), value, keys, values, lengths)
 
 
+def keys_for_values(query, key, value, keys, values, lengths):
+    out, _, _ = row_by_row(query, key, key, keys, keys, lengths)
+    return out, *row_by_row(query, key, value, keys, values, lengths)[1:]
+
+
+def without_a_softmax(query, key, value, keys, values, lengths):
+    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
+    scores = (keys @ query[..., None])[..., 0] / key.shape[-1] ** 0.5
+    scores = scores * (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None]
+    return (scores[..., None] * values).sum(2), keys, values
+
+
 WRONG = {
+    "keys-averaged": keys_for_values,
     "shortest-for-all": masked(lambda s, n: s[None] <= n.min().expand(len(n), 1)),
     "one-place-ahead": lambda *given: row_by_row(*given, at=lambda n: (n + 1) % given[3].shape[2]),
     "scale-multiplied": lambda *given: row_by_row(*given, scale=given[0].shape[2] ** 0.5),
@@ -214,6 +227,7 @@ WRONG = {
 
 
 ODD = [
+    (without_a_softmax, "other-found"),
     (one_head_written, "misplaced"),
     (masked(lambda s, n: (s[None] <= n[:, None]) & (s[None] > n[:, None] - 2)), "other-found"),
     (lambda *given: row_by_row(*given, scale=-(given[0].shape[2] ** -0.5)), "other-found"),

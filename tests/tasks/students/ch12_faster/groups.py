@@ -191,7 +191,17 @@ def queries_shared_alone(x, query, key, value, n_head, n_group):
     return head_by_head(x, query, key, value, n_head, n_head)
 
 
+def keys_times_queries(x, query, key, value, n_head, n_group):
+    _, T, C = x.shape
+    each, D = n_head // n_group, len(query) // n_head
+    k, v = (w.view(n_group, each, D, C).mean(1).repeat_interleave(each, 0) for w in (key, value))
+    q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in (query.view(n_head, D, C), k, v))
+    scores = k @ q.mT / D**0.5 + torch.full((T, T), -torch.inf).triu(1)
+    return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
 WRONG = {
+    "scores-transposed": keys_times_queries,
     "keys-of-one-head": lambda *given: head_by_head(*given, key_pool=of_head(0)),
     "values-of-one-head": lambda *given: head_by_head(*given, value_pool=of_head(-1)),
     "keys-of-group-0": group_0_alone("key"),
@@ -277,6 +287,7 @@ def mean_of_members(x, query, key, value, n_head, n_group):
 
 
 ODD = [
+    (lambda x, query, *rest: head_by_head(x, 0 * query, *rest), "other-weights"),
     (with_other_mask(lambda scores: scores.tril(1).softmax(-1)), "other-weights"),
     (lambda *given: head_by_head(*given, pool=lambda ws: sum(ws) / 4), "shared-otherwise"),
     (lambda *given: head_by_head(*given, scale=given[5] ** -0.5), "other-weights"),

@@ -159,7 +159,14 @@ def in_order_of_age(*given):
     return out, keys.roll(turn, 1), values.roll(turn, 1)
 
 
+def keys_for_values(query, key, value, keys, values, *rest):
+    out, _, _ = by_numbers(query, key, key, keys, keys, *rest)
+    return out, *by_numbers(query, key, value, keys, values, *rest)[1:]
+
+
 WRONG = {
+    "keys-averaged": keys_for_values,
+    "query-of-row-0": lambda query, *rest: by_age(query[[0] * len(query)], *rest),
     "one-place-behind": lambda *given: by_age(*given, place=lambda n, W: (n - 1) % W),
     "old-values-read": values_too_late,
     "decayed-after-softmax": after_the_softmax(lambda weights, less: weights / less.exp()),
