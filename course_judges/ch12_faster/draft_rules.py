@@ -122,6 +122,8 @@ _KEPT: dict[str, Shares] = {
     "1 − min(1, p / q)": lambda p, q, i: 1 - _quotient(p, q, i),
     "p / (p + q)": lambda p, q, i: p[i] / (p[i] + q[i]),
     "p / q with the p of the place after it": lambda p, q, i: p[i + 1] / q[i],
+    "p / q of the first place, at all places": lambda p, q, i: p[0] / q[0],  # noqa: ARG005
+    "p / q with the q of the place after it": lambda p, q, i: p[i] / q[min(i + 1, len(q) - 1)],
     "p / q with the p of the first place": lambda p, q, i: p[0] / q[i],
     "p / q with the q of the first place": lambda p, q, i: p[i] / q[0],
     "1 − |p − q|": lambda p, q, i: 1 - abs(p[i] - q[i]),
@@ -159,6 +161,12 @@ _AFTER_A_REJECTION: dict[str, Shares] = {
     "max(0, p − q) at the last place": lambda p, q, i: np.maximum(0, p[-2] - q[-1]),  # noqa: ARG005
     "max(0, p − q) at the place before it": (
         lambda p, q, i: np.maximum(0, p[max(0, i - 1)] - q[max(0, i - 1)])
+    ),
+    "max(0, p − q) with the q of the place after it": (
+        lambda p, q, i: np.maximum(0, p[i] - q[(i + 1) % len(q)])
+    ),
+    "max(0, p − q) with the p of the place after it": lambda p, q, i: np.maximum(
+        0, p[i + 1] - q[i]
     ),
     "max(0, p − q) at the place after it": (
         lambda p, q, i: np.maximum(0, p[min(i + 1, len(q) - 1)] - q[min(i + 1, len(q) - 1)])
@@ -215,7 +223,12 @@ def _kept_otherwise(evidence: Evidence, places: list[Place], p: Array, q: Array)
     shown = unwrapped(f"""{at[0].upper()}{at[1:]}, symbol {d} has p = {number(p[place.i, d])} and
     q = {number(q[place.i, d])}, so min(1, p / q) is {100 * rule[d]:.1f} %, but you keep it in
     {100 * shares[d]:.1f} % of the rows that draft it.""")
-    said = _all_or_nothing(evidence) or _same_for_all_rows(places)
+    said = (
+        _all_or_nothing(evidence)
+        or _never_all(evidence)
+        or _same_for_all_rows(places)
+        or _whatever_the_symbol(places)
+    )
     if not said and (name := _rule(_KEPT, _of_keeping, places, p, q)):
         said = f"Your probability of keeping a draft seems to be {name}."
     if not said and (said := _only_at(off, places)) and all(one.kept.all() for one in off):
@@ -244,6 +257,33 @@ def _all_or_nothing(evidence: Evidence) -> str:
     return (
         "Your rows keep all of their drafts or none, but those before the first rejected one stay."
     )
+
+
+def _never_all(evidence: Evidence) -> str:
+    """A sentence on rows that never keep all of their drafts."""
+    count, _ = counts(evidence)
+    drafted = evidence.inputs["drafted"]
+    for most in np.unique(drafted[drafted > 0])[::-1]:
+        kept = count[drafted == most]
+        if kept.any() and kept.max() < most:
+            hint = (
+                " If you look for the first rejected draft, think of rows in which none is."
+                if kept.max() == most - 1
+                else ""
+            )
+            return f"No row with {most} drafts keeps more than {kept.max()} of them.{hint}"
+    return ""
+
+
+def _whatever_the_symbol(places: list[Place]) -> str:
+    """A sentence on drafts that are all kept equally often, whatever their symbol."""
+    if any(place.kept.all() or not place.kept.any() for place in places):
+        return ""
+    V = max(int(place.drafted.max()) for place in places) + 1
+    share = float(np.concatenate([place.kept for place in places]).mean())
+    if not all(_fits(_of_keeping, place, np.full(V, share)) for place in places):
+        return ""
+    return f"You keep every symbol equally often, in {100 * share:.0f} % of its drafts."
 
 
 def _same_for_all_rows(places: list[Place]) -> str:

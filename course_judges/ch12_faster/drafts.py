@@ -119,6 +119,31 @@ _from_the_draft_again = _by_rule(
     Rule(instead=lambda _, q: q),
 )
 
+
+def _writes_what_it_rejects(evidence: Evidence) -> bool:
+    """Whether each rejected draft is written after all."""
+    rejected = [
+        (written[~kept], drafted[~kept])
+        for place in range(evidence.number("K"))
+        for kept, drafted, written in (reaching(evidence, place),)
+    ]
+    return all(np.array_equal(*one) for one in rejected) and any(len(one[0]) for one in rejected)
+
+
+@mistake(
+    "After a rejection you write the rejected draft itself.",
+    lambda e: unwrapped(f"""So every draft is written, whether you count it or not. A new symbol
+    should be drawn, from max(0, p − q). {_first_place(e)}"""),
+    recognized=_writes_what_it_rejects,
+)
+def _rejected_draft_written(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    count, symbol = _right(p, q, draft, drafted, generator)
+    rejected = draft.gather(1, count.clamp(max=draft.shape[1] - 1)[:, None]).squeeze(1)
+    return count, torch.where(count < drafted, rejected, symbol)
+
+
 _difference_the_other_way = _by_rule(
     "After a rejection you drew from max(0, q − p), which is what drafts have too much of.",
     _first_place,

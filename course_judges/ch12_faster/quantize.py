@@ -167,6 +167,12 @@ _mean_for_largest = mistake(
     recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
 )(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
 
+_scale_with_a_sign = mistake(
+    "Your scales have the sign of the weight that is farthest from 0, but they come from absolute "
+    "values.",
+    lambda e: f"Then that weight always gets a positive code. {_eight(e)}",
+)(_variant(size=lambda parts: parts.gather(-1, parts.abs().argmax(dim=-1, keepdim=True))))
+
 _range_of_the_group = mistake(
     "You made each scale from the distance between the smallest and the largest weight.",
     lambda e: f"It should be the largest absolute value, divided by the largest code. {_eight(e)}",
@@ -540,6 +546,9 @@ _MADE_OF: dict[str, Callable[[Array], Array]] = {
     "the length of each group as a vector": lambda w: np.sqrt((w**2).sum(axis=-1)),
     "the root mean square of each group": lambda w: np.sqrt((w**2).mean(axis=-1)),
     "the standard deviation of each group": lambda w: w.std(axis=-1, ddof=1),
+    "the distance between the smallest and the largest weight of each group": (
+        lambda w: w.max(axis=-1) - w.min(axis=-1)
+    ),
     "the variance of each group": lambda w: w.var(axis=-1, ddof=1),
     "the absolute mean of each group": lambda w: np.abs(w.mean(axis=-1)),
     "the square of the largest absolute value": lambda w: np.abs(w).max(axis=-1) ** 2,
@@ -556,7 +565,8 @@ def _made_of(weights: Array, mine: Array, largest: int) -> str:
         return ""
     for said, of in _MADE_OF.items():
         made = of(weights.astype(float))
-        for how, divisor in ((f", divided by {largest}", largest), ("", 1)):
+        for divisor in (largest, 1, 2 * largest + 1, 2 * largest):
+            how = f", divided by {divisor}" if divisor > 1 else ""
             if close(mine[known], made[known] / divisor).all():
                 return f"Your scales are {said.rstrip(',')}{how}."
     return ""
@@ -644,6 +654,14 @@ def _what_codes_are(mine: Array, right: Array, weights: Array, scales: Array) ->
             (
                 "are the right codes times their scales. Return the codes themselves",
                 close(mine, right * scales).all(),
+            ),
+            (
+                "are made with the largest scale of each row instead of that of each group",
+                close(mine, np.round(weights / scales.max(axis=1, keepdims=True))).all(),
+            ),
+            (
+                f"are all too large by {number(steps.flat[0])}, but codes lie around 0",
+                steps.min() == steps.max() > 0,
             ),
             ("are weight / scale without rounding", close(mine, exact).all()),
             (

@@ -162,6 +162,16 @@ _rest_dropped = mistake(
     cases=("part", "whole"),
 )(_variant(rest=False))
 
+_rest_in_front = mistake(
+    "You put the numbers that aren't turned in front of those that are.",
+    lambda e: f"They should stay where they were, from number {e.number('R')} on. {_part(e)}",
+    cases=("part", "whole"),
+)(
+    lambda x, positions, rotated, base: _variant()(x, positions, rotated, base).roll(
+        x.shape[-1] - rotated, dims=-1
+    )
+)
+
 _rest_is_0 = mistake(
     "You set the numbers that aren't turned to 0 instead of leaving them as they are.",
     _part,
@@ -371,7 +381,7 @@ def _of_heads_and_pairs(asked: Array, turned: Array) -> tuple[str, str]:
         good = f" Turned rightly: head {listed(heads)}." if len(heads) else ""
         return (
             "Your heads turn by different angles, but an angle depends on position and pair alone.",
-            f"The positions (B, T) need an axis of length 1 for the heads, (B, 1, T, 1).{good}",
+            f"Positions of shape (B, 1, T, 1) are the same for all heads.{good}",
         )
     pairs = right.all(axis=(0, 1, 2))
     still = (abs(turned - 1) < _APART).all(axis=(0, 1, 2)) & ~pairs

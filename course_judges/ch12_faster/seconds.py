@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from course_judges.ch12_faster.sections import COST
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number, results_by_name, unwrapped
+from course_judges.wording import number, numbers_apart, results_by_name, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch12_faster.seconds import PARTS, PROBE
 from course_tasks.verdict import Finding
@@ -123,9 +123,10 @@ def _shown(evidence: Evidence) -> str:
         for value in (evidence.yours, evidence.right)
     )
     worst = max(PARTS, key=lambda name: abs(mine[name] - right[name]))
+    yours, wanted = numbers_apart(mine[worst], right[worst])
     return (
-        f"Of {number(sum(right.values()), 4)} s in all, your `{worst}` has "
-        f"{number(mine[worst], 4)} s instead of {number(right[worst], 4)} s."
+        f"Of {number(sum(right.values()), 4)} s in all, your `{worst}` has {yours} s instead of "
+        f"{wanted} s."
     )
 
 
@@ -419,7 +420,7 @@ def _some(numbers: Array, total: float) -> tuple[int, ...]:
     return ()
 
 
-def _of_elsewhere(seconds: Seconds) -> str:
+def _of_elsewhere(seconds: Seconds, n_layer: int, count: int) -> str:
     """Why only `elsewhere` is wrong, as far as its number tells."""
     mine, right, first = seconds
     if some := _some(right[:4], mine[4] - right[4]):
@@ -431,6 +432,9 @@ def _of_elsewhere(seconds: Seconds) -> str:
         return "`elsewhere` is too small by exactly what the first call took that writes a symbol."
     if close(mine[4], right[4] + first.sum()):
         return "`elsewhere` is too large by exactly what one more such call takes."
+    for divisor, name in ((n_layer, "blocks"), (count, "symbols")):
+        if divisor > 1 and close(divisor * mine[4], right[4]):
+            return f"`elsewhere` is divided by {divisor}, the number of {name}."
     return ""
 
 
@@ -447,7 +451,7 @@ def _of_all(seconds: Seconds) -> str:
     return f"All of them are {number(factor, 4)} times as large as they should be."
 
 
-def _of_parts(seconds: Seconds) -> list[str]:
+def _of_parts(seconds: Seconds, n_layer: int) -> list[str]:
     """Sentences on parts whose numbers hold something else or something besides."""
     mine, right, first = seconds
     for words, held in (
@@ -464,7 +468,12 @@ def _of_parts(seconds: Seconds) -> list[str]:
             f"The seconds of {_named(warm)} still include the warm-up call, so set all four to 0 "
             "after it."
         )
-    for i in (i for i in off if i not in warm):
+    for i in (i for i in range(5) if seconds.off[i] and i not in warm):
+        if abs(mine[i]) < _NEAR * right[i]:
+            said.append(f"Your `{PARTS[i]}` is 0.")
+            continue
+        if i == 4 and not close(mine.sum(), right.sum()):
+            continue  # it is what the parts leave of another whole
         others = [j for j in range(5) if j != i]
         if some := [others[j] for j in _some(right[others], mine[i] - right[i])]:
             block = i in (1, 2) and set(some) == {3 - i, 4}
@@ -472,6 +481,11 @@ def _of_parts(seconds: Seconds) -> list[str]:
             said.append(f"Your `{PARTS[i]}` also holds exactly what {_named(some)} took.{whole}")
             continue
         times = float(mine[i] / right[i])
+        if 0 < times < 1 and close(np.array(1 / times), np.array(round(1 / times))):
+            blocks = f", and there are {n_layer} blocks" if round(1 / times) == n_layer else ""
+            said.append(
+                f"Your `{PARTS[i]}` is exactly 1 / {round(1 / times)} of what it should be{blocks}."
+            )
         if round(times) > 1 and close(np.array(times), np.array(round(times))):
             said.append(
                 f"Your `{PARTS[i]}` is exactly {round(times)} times what it should be. Are there "
@@ -480,13 +494,23 @@ def _of_parts(seconds: Seconds) -> list[str]:
     return said
 
 
+def _rounded(seconds: Seconds) -> str:
+    """A sentence on numbers that have lost their decimals; empty if they have some."""
+    mine, right, _ = seconds
+    for digits in range(4):
+        if close(mine, mine.round(digits)).all() and abs(mine - right).max() < 10.0**-digits:
+            which = ("no decimals", "only one decimal", "only two decimals", "only three")[digits]
+            return f"Your seconds have {which}. Return them as they are."
+    return ""
+
+
 def _of_the_sum(seconds: Seconds) -> str:
     """What the sum of the numbers says; empty if that is nothing."""
     mine, right, _ = seconds
     if mine[:4].sum() > (1 + _NEAR) * right.sum():
         return unwrapped(f"""Your four parts together have {number(mine[:4].sum(), 4)} s, which is
         more than the whole, so some time is counted more than once.""")
-    if close(mine.sum(), right.sum()):
+    if close(mine.sum(), right.sum()) and abs(mine - right).max() > _NEAR * right.sum():
         return "Your five numbers add up to the right whole, but some time is under a wrong name."
     return ""
 
@@ -540,11 +564,12 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
         why = unwrapped("""Only the embedding's seconds depend on which symbols are read, so your
         text holds other symbols. Append the argmax of the logits at the last position.""")
     elif off[4] and not off[:4].any():
-        why = _of_elsewhere(seconds)
+        why = _of_elsewhere(seconds, evidence.number("n_layer"), evidence.number("count"))
     else:
         why = (
-            _of_all(seconds)
-            or " ".join(_of_parts(seconds))
+            _rounded(seconds)
+            or _of_all(seconds)
+            or " ".join(_of_parts(seconds, evidence.number("n_layer")))
             or _of_calls(evidence, case, seconds)
             or _of_the_sum(seconds)
         )

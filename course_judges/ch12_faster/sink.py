@@ -187,17 +187,18 @@ _maximum_of_each_chunk = mistake(
 
 
 _relative_to_the_sink = mistake(
-    "You subtract the sink from all scores instead of the largest score so far.",
-    lambda e: unwrapped(f"""A score may be far above the sink, and then e to the difference
-    overflows, since float32 ends near e⁸⁸. {_steep(e)}"""),
+    "You don't subtract the largest score so far, and then e to a difference overflows.",
+    lambda e: unwrapped(f"""Your results aren't finite in rows with a score far above the sink, as
+    if you subtracted the sink in all chunks. float32 ends near e⁸⁸. {_steep(e)}"""),
     cases=("gentle", "steep", "low"),
 )(lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink))
 
 
 @mistake(
-    "You subtract the largest score of the first chunk from all scores, whatever comes later.",
-    lambda e: unwrapped(f"""A later score may be far above that, and then e to the difference
-    overflows, since float32 ends near e⁸⁸. {_steep(e)}"""),
+    "Your maximum doesn't follow the largest score so far, and then e to a difference overflows.",
+    lambda e: unwrapped(f"""Your results aren't finite in rows with a score far above those of the
+    first chunk, as if you subtracted the largest one of these in all chunks. float32 ends near
+    e⁸⁸. {_steep(e)}"""),
     cases=("gentle", "steep", "low"),
     also=(lambda chunks, sink: _with_maximum(None, chunks, sink, also_the_sink=False),),
 )
@@ -355,6 +356,18 @@ _relative_to_the_old = mistake(
     cases=("gentle",),
 )(_variant(late=True))
 
+_sink_overflows = mistake(
+    "Your output is NaN even where all scores are near 0.",
+    lambda e: unwrapped(f"""That happens if the sink's term is e^(b − m) with an m far below it,
+    such as −10,000 or −∞, so that it overflows before the first chunk. Let m start as the sink,
+    whose own term is then 1. {_gentle(e)}"""),
+    cases=("gentle", "steep", "low"),
+)(
+    _variant(
+        largest=lambda sink: torch.full_like(sink, -1e4), total_of=lambda sink: (sink + 1e4).exp()
+    )
+)
+
 _maximum_not_kept = mistake(
     "You never set the old maximum to the new one, so each chunk is compared with the first "
     "maximum again.",
@@ -443,12 +456,31 @@ def _hidden_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
     return begins([(scores, values.expand(scores.shape[1], -1)) for scores, values in pairs], sink)
 
 
+def _sink_with_a_value(evidence: Evidence) -> Finding | None:
+    """If each row is off by its sink's share times one number, as if the sink had that value."""
+    scores, sink = (evidence.inputs[name].astype(float) for name in ("gentle", "sink"))
+    own = np.exp(sink)
+    share = own / (own + np.exp(scores).sum(axis=1))
+    gap = evidence.yours("gentle") - evidence.right("gentle").astype(float)
+    value = float((gap * share[:, None]).sum() / (len(gap[0]) * (share**2).sum()))
+    if evidence.same("gentle") or not close(gap, value * share[:, None]).all():
+        return None
+    return Finding(
+        "sink-with-a-value",
+        f"Your outputs are right but for the sink's share times {number(value)}.",
+        "The sink has no value, so nothing should be added for its share, and nothing subtracted. "
+        f"{_gentle(evidence)}",
+        STREAM,
+    )
+
+
 def _ways_to_a_sum(evidence: Evidence) -> list[tuple[str, Array]]:
     """What somebody may divide by in each row, (T,), in words."""
     scores, sink = (evidence.inputs[name].astype(float) for name in ("gentle", "sink"))
     e, own = np.exp(scores), np.exp(sink)
     sums, largest, S = e.sum(axis=1), e.max(axis=1), scores.shape[1]
     parts = [e[:, start:end] for start, end in edges(S)]
+    right, many = sums + own, len(parts)
     last, means = parts[-1].sum(axis=1), sum(part.mean(axis=1) for part in parts)
     return [
         (
@@ -495,6 +527,8 @@ def _ways_to_a_sum(evidence: Evidence) -> list[tuple[str, Array]]:
             "In every row, you add up the means of e^z over the chunks instead of the sums.",
             means + own,
         ),
+        ("In every row, you divide by the sum of all rows.", np.full_like(sums, right.sum())),
+        (f"That is {many} times the sum, and there are {many} chunks.", many * right),
     ]
 
 
@@ -579,6 +613,10 @@ def _of_gentle_weights(evidence: Evidence, mine: Array, right: Array) -> str:
             return f"Only the weight of value {s} is wrong.{gets} The sink has no value."
     if len(mine) > 1 and mine.sum() < len(mine) * S and _sums_over_rows(evidence, mine):
         return "Your softmax runs over the rows instead of the scores of each row and its sink."
+    if np.allclose(np.sort(mine, axis=1), np.sort(right, axis=1), rtol=_NEAR):
+        s = int((abs(ratio - 1) > _NEAR).any(axis=0).argmax())
+        other = int(abs(mine[0, s] - right[0]).argmin())
+        return f"Your values have each other's weights: value {s} has that of score {other}."
     if all(_alike(ratio[:, start:end]) for start, end in edges(S)):
         return _of_chunks(ratio, S)
     scores = evidence.inputs["gentle"].astype(float)
@@ -646,8 +684,6 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         return None
     say = _of_gentle_weights if case == "gentle" else _of_hidden_weights
     said = say(evidence, *solved)
-    if not said and evidence.number("S") > 1:
-        return None
     t = int(abs(solved[0] - solved[1]).sum(axis=1).argmax())
     yours, wanted = (row_of_weights(side[t]) for side in solved)
     return Finding(
@@ -706,5 +742,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk or a row in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
-    properties=(_other_sums, _other_weights),
+    properties=(_other_sums, _sink_with_a_value, _other_weights),
 )

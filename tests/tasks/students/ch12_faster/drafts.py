@@ -179,7 +179,20 @@ def all_or_none(p, q, draft, drafted, generator):
     return count * (count == drafted), symbol
 
 
+def rejected_ones_stay(p, q, draft, drafted, generator):
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    next_one = draft[torch.arange(len(p)), torch.minimum(count, drafted - 1)]
+    return count, torch.where(count == drafted, symbol, next_one)
+
+
+def first_rejected_by_argmax(p, q, draft, drafted, generator):
+    """Right, but a row that keeps all K drafts seems to reject the first one."""
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    return count % draft.shape[1], symbol
+
+
 WRONG = {
+    "rejected-draft-written": rejected_ones_stay,
     "returned-in-the-other-order": lambda *given: at_once(*given)[::-1],
     "drawn-once-more": equal_or_drawn_anew,
     "no-chance-in-the-symbol": ch12.likeliest_symbol_after,
@@ -209,6 +222,8 @@ WRONG = {
 
 
 ODD = [
+    (first_rejected_by_argmax, "other-share-kept"),
+    (other(chance=lambda p, q, x: 0.5), "other-share-kept"),
     (never, "keeps-too-few"),
     (own_seed, "always-the-same"),
     (every_short_axis_dropped, "error"),

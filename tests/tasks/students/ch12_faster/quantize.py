@@ -123,6 +123,9 @@ def all_ones_if_one_is_empty(weight, bits, group):
 
 WRONG = {
     "a-scale-a-weight": spread,
+    "scale-with-a-sign": lambda *given: by_loop(
+        *given, size=lambda part, *_: max(part.tolist(), key=abs) * torch.ones(())
+    ),
     "returned-in-the-other-order": lambda *given: by_loop(*given)[::-1],
     "codes-left-in-groups": left_in_groups,
     "group-is-their-number": lambda weight, bits, group: by_loop(
@@ -185,6 +188,13 @@ def without_signs(weight, bits, group):
 
 
 ODD = [
+    (
+        lambda weight, bits, group: (
+            (by_loop(weight, bits, group)[0].short() + 5).clamp(max=127).char(),
+            by_loop(weight, bits, group)[1],
+        ),
+        "other-codes",
+    ),
     (lambda *given: by_loop(*given, to_whole=lambda x: -x.round()), "other-codes"),
     (
         lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),

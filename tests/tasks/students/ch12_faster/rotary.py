@@ -135,6 +135,9 @@ def half_of_the_pairs(x, positions, rotated, base):
 
 
 WRONG = {
+    "rest-in-front": lambda x, where, R, base: torch.cat(
+        [x[..., R:], by_loop(x, where, R, base)[..., :R]], dim=-1
+    ),
     "pair-exchanged": by_formula(lambda a, b, c, s: (a * s + b * c, a * c - b * s)),
     "not-mixed": by_formula(lambda a, b, c, s: (a * c, b * s)),
     "added-not-turned": with_waves_added,

@@ -216,6 +216,9 @@ def zeros_for_hidden(chunks, sink):
 
 WRONG = {
     "maximum-of-each-chunk": by_parts(lambda m, z, sink: largest(z)),
+    "sink-overflows": lambda chunks, sink: streamed(
+        chunks, sink, begin=lambda s: s * 0 - 1e9, count=lambda s: (s + 1e9).exp()
+    ),
     "relative-to-the-sink": by_parts(lambda m, z, sink: sink),
     "maximum-of-the-first-chunk": relative_to_the_first_chunk,
     "maximum-not-kept": never_kept,
@@ -258,6 +261,14 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda chunks, sink: streamed(((z, v.flip(0)) for z, v in chunks), sink),
+        "other-weights",
+    ),
+    (
+        lambda chunks, sink: as_one_more_key([(z, v + 3) for z, v in chunks], sink) - 3,
+        "sink-with-a-value",
+    ),
     (without_the_first_chunk, "other-weights"),
     (zeros_for_hidden, "other-weights"),
     (lambda chunks, sink: streamed(chunks, sink.mean().expand_as(sink)), "other-sums"),
