@@ -462,10 +462,11 @@ def _appended(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     found, _, _ = _variant()(query, key, value, keys, values, lengths)
-    longer = (
-        torch.cat([kept, new.unsqueeze(2)], 2) for kept, new in ((keys, key), (values, value))
+    return (
+        found,
+        torch.cat([keys, key.unsqueeze(2)], dim=2),
+        torch.cat([values, value.unsqueeze(2)], dim=2),
     )
-    return found, *longer
 
 
 @mistake(
@@ -549,7 +550,10 @@ def _solved(evidence: Evidence) -> tuple[Array, Array] | None:
 def _sights(mine: Array, right: Array, lengths: list[int]) -> list[Sight] | None:
     """What each row sees, if all weights have the right proportions there."""
     place = np.arange(mine.shape[2])
-    sights = [sight(*row, place <= n) for *row, n in zip(mine, right, lengths, strict=True)]
+    sights = [
+        sight(of_yours, of_right, place <= n)
+        for of_yours, of_right, n in zip(mine, right, lengths, strict=True)
+    ]
     found = [one for one in sights if one is not None]
     return found if len(found) == len(sights) else None
 

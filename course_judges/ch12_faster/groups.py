@@ -496,7 +496,7 @@ def _what_positions_see(mine: Array, right: Array) -> str:
     """
     T = mine.shape[-1]
     sights = [
-        sight(*(side[:, :, t].reshape(-1, T) for side in (mine, right)), np.arange(T) <= t)
+        sight(mine[:, :, t].reshape(-1, T), right[:, :, t].reshape(-1, T), np.arange(T) <= t)
         for t in range(T)
     ]
     for t, one in reversed(list(enumerate(sights))):

@@ -398,7 +398,8 @@ def _two_factors(evidence: Evidence, mine: Array, case: str, count: int) -> str:
     keys = evidence.right(f"{case}.keys").astype(float)
     dots = np.einsum("bwd,bd->bw", keys, evidence.inputs["query"].astype(float)) / math.sqrt(D)
     less = -slope * np.broadcast_to((count - np.arange(W)) % W, dots.shape)
-    logs, made = [], []
+    logs: list[float] = []
+    made: list[Array] = []
     for b in range(len(mine)):
         seen = np.flatnonzero((mine[b] > READABLE) & (np.arange(W) <= count))
         if len(seen) < 2:

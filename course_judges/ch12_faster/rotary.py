@@ -412,21 +412,20 @@ def _positions_read_off(turned: Array, thetas: Array) -> Array | None:
     return np.asarray(found[:, 0])
 
 
-def _formulas() -> Iterator[tuple[str, tuple[int, int, int, int]]]:
+def _formulas() -> Iterator[tuple[str, tuple[int, ...]]]:
     """What somebody may make of a pair, and its factors of a cos, a sin, b cos and b sin."""
     terms = ("a cos", "a sin", "b cos", "b sin")
-    for first, other in ((0, 3), (1, 2), (0, 2), (1, 3)):
+    for of_a, of_b in itertools.product((0, 1), (2, 3)):
         for signs in itertools.product((1, -1, 0), repeat=2):
             factors = [0, 0, 0, 0]
-            factors[first], factors[other] = signs
-            said = " ".join(
-                f"{'−' if sign < 0 else '+'} {terms[i]}"
-                for i, sign in zip((first, other), signs, strict=True)
+            factors[of_a], factors[of_b] = signs
+            said = "".join(
+                f" {'−' if sign < 0 else '+'} {terms[i]}"
+                for i, sign in zip((of_a, of_b), signs, strict=True)
                 if sign
             )
             if said:
-                told = said.removeprefix("+ ").replace("− ", "−", 1) if said[0] == "−" else said[2:]
-                yield told, (factors[0], factors[1], factors[2], factors[3])
+                yield said.removeprefix(" + ").replace(" − ", "−", said[1] == "−"), tuple(factors)
 
 
 def _other_formula(evidence: Evidence) -> Finding | None:

@@ -92,7 +92,8 @@ def factor_of_scores(mine: Array, right: Array) -> float | None:
     """How many times as large as they should be the scores behind weights (n, S) are; None if they
     have no factor in common.
     """
-    ours, theirs = [], []
+    ours: list[float] = []
+    theirs: list[float] = []
     for of_yours, of_right in zip(mine, right, strict=True):
         both = (of_yours > READABLE) & (of_right > READABLE)
         if both.sum() < 2:
