@@ -300,9 +300,9 @@ def _nearly_zero(evidence: Evidence) -> Finding | None:
         "nearly-zero",
         "Your errors are right except that some, which should be 0 up to rounding, are larger.",
         f"With sines, the largest of these is {number(float(small.max()))}, but rounding in "
-        f"float64 leaves less than {number(_NOISE)}. That much is left by a computation in float32, or by "
-        "a fit that is regularized, if only a little. Keep the type of `table`, and fit by least "
-        "squares alone.",
+        f"float64 leaves less than {number(_NOISE)}. That much is left by a computation in "
+        "float32, or by a fit that is regularized, if only a little. Keep the type of `table`, and "
+        "fit by least squares alone.",
         LONGER,
     )
 
