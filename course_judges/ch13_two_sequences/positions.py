@@ -80,7 +80,7 @@ def _off(evidence: Evidence) -> str:
         if gap.max() > 1e-4:
             b, t, c = (int(i) for i in np.argwhere(gap > 1e-4)[0])
             return unwrapped(f"""In row {b}, token {t}, channel {c} you have
-            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
+            {number(float(mine[b, t, c]))} instead of {number(float(right[b, t, c]))}.""")
     return ""
 
 

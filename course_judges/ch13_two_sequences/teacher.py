@@ -99,10 +99,10 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
             value = f"{case}.{name}"
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
-                return f"Your `{name}` has shape {mine.shape}, expected {right.shape}."
+                return f"Your `{name}` has shape {mine.shape} instead of {right.shape}."
             for b in range(len(right)):
                 if not np.array_equal(mine[b], right[b]):
-                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}], expected
+                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
                     [{listed(right[b])}].""")
     return ""
 
@@ -183,7 +183,7 @@ def _too_long(evidence: Evidence) -> str:
     b, longest = int(evidence.inputs["cut"].argmax()), evidence.number("longest")
     mine, right = evidence.yours("cut.x")[b], evidence.right("cut.x")[b]
     return unwrapped(f"""Here longest = {longest}, and text {b} has {evidence.inputs["cut"][b]}
-    tokens. Its row reads [{listed(mine)}], expected [{listed(right)}]. `start` is one of the
+    tokens. Its row reads [{listed(mine)}] instead of [{listed(right)}]. `start` is one of the
     {longest} tokens that may be read, and nothing is predicted after your last one.""")
 
 
