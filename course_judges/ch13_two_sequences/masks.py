@@ -109,6 +109,18 @@ _inverted = mistake(
     )
 )
 
+_own_inverted = _of_own(
+    "Your mask for the decoder is True where a row must not look, but it should be True where it "
+    "may.",
+    lambda real, past, itself: ~_own(real, past, itself),
+)
+
+_cross_inverted = _of_cross(
+    "Your mask for the source is True where a row must not look, but it should be True where it "
+    "may.",
+    lambda source, target: ~_cross(source, target),
+)
+
 _causal_only = _of_own(
     "Your mask for the decoder hides the future, but not the padding.",
     lambda real, past, itself: past.expand(len(real), -1, -1),
@@ -215,6 +227,22 @@ _same_kind = _of_own(
     lambda real, past, itself: past & (real[:, :, None] == real[:, None, :]),
     also=(
         lambda real, past, itself: _own(real, past, itself) | ~real[:, :, None] & ~real[:, None, :],
+    ),
+)
+
+_itself_only_if_nothing_else = _of_own(
+    "Your rows of padding see the words before them, and themselves only if there are none.",
+    lambda real, past, itself: (
+        past & real[:, None] | itself & ~(past & real[:, None]).any(dim=-1, keepdim=True)
+    ),
+    lambda e: f"{_off_own(e)} A row of padding sees itself and nothing else.",
+)
+
+_itself_only_if_first = _of_own(
+    "Your words of the target see themselves only if there is no word before them.",
+    lambda real, past, itself: (
+        _own(real, past & ~itself, itself)
+        | itself & ~_own(real, past & ~itself, itself).any(dim=-1, keepdim=True)
     ),
 )
 

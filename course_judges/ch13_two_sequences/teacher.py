@@ -441,6 +441,34 @@ _predicted_on_the_right = mistake(
 )(_changed_y(_filled_in_front))
 
 
+def _two_widths(evidence: Evidence) -> tuple[str, Array, Array]:
+    """The first case in which what is read and what is predicted have different widths."""
+    for case in _CASES:
+        x, y = evidence.yours(f"{case}.x"), evidence.yours(f"{case}.y")
+        if x.ndim == y.ndim == 2 and len(x) == len(y) and x.shape != y.shape:
+            return case, x, y
+    raise ValueError("both have the same width")
+
+
+def _says_widths(evidence: Evidence) -> str:
+    case, x, y = _two_widths(evidence)
+    right = evidence.right(f"{case}.x")
+    return unwrapped(f"""Of texts with {listed(evidence.inputs[case])} tokens, `x` has shape
+    {x.shape} and `y` {y.shape}, but both should have {right.shape}. {_rows(evidence)}""")
+
+
+_different_widths = mistake(
+    "What is read and what is predicted have different widths.",
+    _says_widths,
+    recognized=lambda e: bool(_two_widths(e)),
+)(
+    lambda texts, start, end, pad, longest: (
+        teacher_forced(texts, start, end, pad, longest)[0][:, :-1],
+        teacher_forced(texts, start, end, pad, longest)[1],
+    )
+)
+
+
 def _other_filling(evidence: Evidence) -> Finding | None:
     """If all tokens are right, but rows are filled with a wrong number."""
     for case in _CASES:

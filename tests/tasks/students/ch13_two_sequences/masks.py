@@ -3,7 +3,9 @@
 import numpy as np
 import torch
 from unlisted.set_01 import ch13
+from unlisted.set_02 import ch13 as second_set
 from unlisted.set_05.ch13 import an_empty_source_is_seen
+from unlisted.set_11 import ch13 as eleventh_set
 from unlisted.set_12 import ch13 as twelfth_set
 from unlisted.set_13 import ch13 as thirteenth_set
 
@@ -163,6 +165,10 @@ def for_adding(source, target):
 
 
 WRONG = {
+    "own-inverted": edited(lambda m, t: m.logical_not()),
+    "cross-inverted": edited(cross=lambda c, s, t: 1 - c.int()),
+    "itself-only-if-nothing-else": eleventh_set.only_empty_rows_see_themselves,
+    "itself-only-if-first": second_set.masks_of_the_strict_past,
     "same-kind": thirteenth_set.same_kind_sees_each_other,
     "padding-sees-all-words": edited(lambda m, t: where_padding(m, t, lambda row, k: row)),
     "padding-sees-all-before": edited(

@@ -154,6 +154,14 @@ def move_to_the_right(row, cut):
 
 
 WRONG = {
+    "different-widths": lambda texts, start, end, pad, longest: (
+        pad_sequence(
+            [torch.tensor([start, *text])[: longest - 1] for text in texts],
+            batch_first=True,
+            padding_value=pad,
+        ),
+        by_library(texts, start, end, pad, longest)[1],
+    ),
     "batch-axis-second": thirteenth_set.batch_axis_second,
     "end-not-in-width": thirteenth_set.width_without_the_end,
     "width-of-uncut-texts": in_width(lambda texts, longest: max(map(len, texts)) + 1),
