@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from course_judges.ch13_two_sequences.scored_heads import explanations
 from course_judges.ch13_two_sequences.sections import LOOKS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
@@ -52,7 +53,7 @@ alignment_scores = Scorer()
 def _both(evidence: Evidence) -> str:
     case = "padded" if evidence.same("whole") else "whole"
     return unwrapped(f"""Your scores for the {evidence.number("H")} heads are
-    {row(evidence.yours(case).reshape(-1)[:4])}, expected {row(evidence.right(case))}.""")
+    {row(evidence.yours(case).reshape(-1)[:4])} instead of {row(evidence.right(case))}.""")
 
 
 def _linked(evidence: Evidence) -> str:
@@ -116,6 +117,11 @@ def _by_source_words(weights, links, real):
     hits = links[:, None].expand(weights.shape).gather(2, best)[:, :, 0]
     made = (links.any(dim=1) & real)[:, None]
     return (hits & made).sum(dim=(0, 2)) / made.sum()
+
+
+def _share_of_each_sample(weights, links, real):
+    """(B, H)."""
+    return _hits(weights, links, real).sum(dim=2) / links.any(dim=-1).sum(dim=1, keepdim=True)
 
 
 def _next_row(weights, links, real):
@@ -272,6 +278,34 @@ _positions_averaged_first = mistake(
     )
 )
 
+_a_score_for_each_sample = mistake(
+    "You have scores for each sample, but each head has one score over the words of all samples.",
+    lambda e: (
+        f"Your answer has shape {e.yours('whole').shape} instead of ({e.number('H')},)."
+        if e.yours("whole").shape != e.right("whole").shape
+        else f"Here B and H are both {e.number('H')}. {_both(e)}"
+    ),
+    also=(
+        lambda weights, links, real: _share_of_each_sample(weights, links, real).T,
+        lambda weights, links, real: (
+            _hits(weights, links, real).sum(dim=(1, 2)) / links.any(dim=-1).sum()
+        ),
+    ),
+)(lambda weights, links, real: _share_of_each_sample(weights, links, real))
+
+_one_score_for_all_heads = mistake(
+    "You return a single score for all heads, but each head should have its own.",
+    lambda e: (
+        f"With {e.number('H')} heads you have {number(float(e.yours('whole')))} instead of "
+        f"{row(e.right('whole'))}."
+    ),
+    also=(
+        lambda weights, links, real: (
+            (_hits(weights, links, real) & links.any(-1)[:, None]).sum() / links.any(dim=-1).sum()
+        ),
+    ),
+)(lambda weights, links, real: alignment_scores(weights, links, real).mean())
+
 _links_added_up = mistake(
     "You compare the sum of the weights on all links with the largest other weight.",
     lambda e: f"Only the single largest weight counts. {_both(e)}",
@@ -291,6 +325,37 @@ _by_threshold = mistake(
     _both,
     also=(_above(lambda real: 1 / real.sum(-1)[:, None, None, None]), _above(lambda _: 0.1)),
 )(_above(lambda _: 0.3))
+
+
+_CASES = (("whole", "unpadded"), ("padded", "real"))
+
+
+def _other_choices(evidence: Evidence) -> Finding | None:
+    """Which one or two other choices explain all scores."""
+    calls = []
+    for case, real in _CASES:
+        names = {"weights": "weights", "links": "links", "real": real}
+        arguments = {name: torch.from_numpy(evidence.inputs[of]) for name, of in names.items()}
+        calls.append((arguments, evidence.shaped(case, evidence.right(case).shape)))
+    found = explanations(calls)
+    if not found:
+        return None
+    what, *others = [choice.says for choice in found[0]]
+    if len(found) > 1:  # several ways give the same scores in this draw
+        ways = [_begins_small(one.says.split(". ")[0].rstrip(".")) for (one,) in found]
+        what, others = f"Either {' or '.join(ways)}.", []
+    besides = "".join(f"Besides, {_begins_small(says)} " for says in others)
+    alone = "both" if others else "that alone"
+    return Finding(
+        "other-choices",
+        what,
+        f"{besides}With {alone}, a right answer has exactly your scores. {_linked(evidence)}",
+        LOOKS,
+    )
+
+
+def _begins_small(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -319,5 +384,6 @@ TASK = Task(
         Part("Without padding, every head has the right score.", 2, matches("whole")),
         Part("Padding is left out before seeing where a head looks.", 2, matches("padded")),
     ),
+    properties=(_other_choices,),
     examples=(_worked_out,),
 )

@@ -1,18 +1,22 @@
 """Judges 13/beam: the best text that a beam finds."""
 
 # mypy: allow-untyped-defs
+# ruff: noqa: ARG005
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import BEAM
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches, mistake
 from course_judges.wording import listed, number, unwrapped
+from course_tasks.ch13_two_sequences.beam import PROBE, model
 from course_tasks.verdict import Finding
 
 
@@ -36,6 +40,7 @@ class Beam:
     start_counts: int = 0
     fewer: bool = False
     refilled: bool = False
+    all_ends: bool = False
     more: int = 0
     alone_too: bool = False
     choice: str = "largest"
@@ -73,7 +78,7 @@ class Beam:
             grown.sort(key=lambda one: one[1] if self.smallest_kept else -one[1])
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
-                done += [one for one in kept if one[0][-1] == end]
+                done += [one for one in (grown if self.all_ends else kept) if one[0][-1] == end]
                 live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end][
                     :width
                 ]
@@ -135,40 +140,97 @@ class Beam:
 beam_search = Beam()
 
 
+def _mistake(
+    what: str, effect: Callable[[Evidence], str], *, also: tuple[Any, ...] = ()
+) -> Callable[[Any], Mistake]:
+    """A mistake that is tried in the first wrong search before it runs through all of them."""
+
+    def named(answer: Any) -> Mistake:
+        return mistake(what, effect, also=also, recognized=lambda e: _is_made(e, (answer, *also)))(
+            answer
+        )
+
+    return named
+
+
+def _is_made(evidence: Evidence, variants: tuple[Any, ...]) -> bool:
+    if evidence.answers.errors:
+        return False
+    case, k = _first_wrong(evidence)
+    right, mine = (list(side(f"{case}.tokens{k}")) for side in (evidence.right, evidence.yours))
+    score = float(evidence.yours(f"{case}.score{k}"))
+    asked = _asked(evidence, case)
+    start, end = evidence.number("start"), evidence.number("end")
+    for variant in variants:
+        tokens, value = variant(model(evidence.inputs, k), start, end, *asked)
+        tokens = [*tokens[: len(right)], *[-1] * (len(right) - len(tokens))]
+        alike = tokens == mine and abs(value - score) < 1e-4 * (1 + abs(score))
+        if alike and any_of(PROBE, _CASES, variant)(evidence):
+            return True
+    return False
+
+
+_CASES = ("greedy", "beam", "short", "length")
+
+
+def _asked(evidence: Evidence, case: str) -> tuple[int, int, float]:
+    """Width, `longest` and power of a case."""
+    return (
+        1 if case == "greedy" else evidence.number("width"),
+        evidence.number("short" if case == "short" else "longest"),
+        float(evidence.inputs["power"]) if case == "length" else 0.0,
+    )
+
+
+def _first_wrong(evidence: Evidence, *results: str) -> tuple[str, int]:
+    """The case and the model of the first search with a wrong result, of any kind if none is named.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    wrong = set(evidence.wrong_values)
+    for case in _CASES:
+        for k in range(len(evidence.inputs["tables"])):
+            if any(f"{case}.{result}{k}" in wrong for result in results or ("tokens", "score")):
+                return case, k
+    raise ValueError("no search is wrong")
+
+
 def _found(evidence: Evidence, *, stopped: bool = False) -> str:
     """The first wrong text or value; of a search that stopped early, also if its text goes on."""
-    for case, told in (
-        ("greedy", "With width 1"),
-        ("beam", f"With width {evidence.number('width')}"),
-        ("short", f"With longest = {evidence.number('short')}"),
-        ("length", f"With power {number(float(evidence.inputs['power']))}"),
-    ):
-        longest = evidence.number("short" if case == "short" else "longest")
-        for k in range(len(evidence.inputs["tables"])):
-            names = f"{case}.tokens{k}", f"{case}.score{k}"
-            if not all(map(evidence.comparable, names)):
-                continue
-            (mine, score), (right, best) = (
-                [side(name) for name in names] for side in (evidence.yours, evidence.right)
-            )
-            if (mine != right).any() or abs(float(score) - float(best)) > 1e-4:
-                text, end = mine[mine >= 0], evidence.number("end")
-                unfinished = unwrapped(f""" Your value is larger, but your text has neither ended
-                nor reached {longest} tokens, so it would still grow.""")
-                grows = stopped and len(text) < longest and end not in text and score > best
-                return unwrapped(f"""{told} you found [{listed(text)}] with score
-                {number(float(score))}, but expected was [{listed(right[right >= 0])}] with
-                {number(float(best))}. The end symbol is {end}.{unfinished if grows else ""}""")
-    return ""
+    told = {
+        "greedy": "With width 1",
+        "beam": f"With width {evidence.number('width')}",
+        "short": f"With longest = {evidence.number('short')}",
+        "length": f"With power {number(float(evidence.inputs['power']))}",
+    }
+    case, k = _first_wrong(evidence)
+    (mine, score), (right, best) = (
+        [side(f"{case}.{result}{k}") for result in ("tokens", "score")]
+        for side in (evidence.yours, evidence.right)
+    )
+    text, end, longest = mine[mine >= 0], evidence.number("end"), _asked(evidence, case)[1]
+    unfinished = unwrapped(f""" Your value is larger, but your text has neither ended
+    nor reached {longest} tokens, so it would still grow.""")
+    grows = stopped and len(text) < longest and end not in text and score > best
+    return unwrapped(f"""{told[case]} you found [{listed(text)}] with score
+    {number(float(score))} instead of [{listed(right[right >= 0])}] with
+    {number(float(best))}. The end symbol is {end}.{unfinished if grows else ""}""")
 
 
 def _stopped(evidence: Evidence) -> str:
     return _found(evidence, stopped=True)
 
 
-_greedy = mistake("Your beam always holds a single text, whatever `width` is.", _found)(
-    Beam(width=1)
-)
+_greedy = _mistake(
+    "Your beam finds no more than greedy decoding does, whatever `width` is.",
+    lambda e: (
+        unwrapped(f"""That is so if it holds a single text, or the same text several times: if it
+    begins with `width` copies of `start`, every continuation comes `width` times. {_found(e)}""")
+    ),
+)(Beam(width=1))
 
 
 def _last_one_returned(log_probabilities, start, end, width, longest, power):
@@ -177,35 +239,35 @@ def _last_one_returned(log_probabilities, start, end, width, longest, power):
     return tokens, last.item() / len(tokens) ** power
 
 
-_not_accumulated = mistake(
+_not_accumulated = _mistake(
     "Your score is the log-probability of the last token instead of the sum from the start.",
     _found,
     also=(_last_one_returned,),
 )(Beam(accumulated=False))
 
 
-_sums_of_probabilities = mistake(
+_sums_of_probabilities = _mistake(
     "You add probabilities, but probabilities multiply, and only their logarithms add up.",
     _found,
     also=(Beam(logs=False, power="of the logarithm"),),
 )(Beam(logs=False))
 
-_each_its_best = mistake(
+_each_its_best = _mistake(
     "You continue each text with its own best token, but all continuations should compete.",
     lambda e: f"{_found(e)} Two of the best continuations may come from the same text.",
     also=(Beam(each=True, alone_too=True),),
 )(Beam(each=True))
 
-_end_ignored = mistake(
+_end_ignored = _mistake(
     "You continue texts that have ended.",
     _found,
 )(Beam(ends=False))
 
-_finished_forgotten = mistake(
+_finished_forgotten = _mistake(
     "You throw away texts that have ended as long as others are still growing.", _found
 )(Beam(finished_kept=False))
 
-_refilled = mistake(
+_refilled = _mistake(
     "You refill the beam in the step in which texts end, but these are among its `width` best.",
     lambda e: (
         unwrapped(f"""If k of the `width` best continuations end, `width` − k texts are live in the
@@ -214,63 +276,63 @@ _refilled = mistake(
     ),
 )(Beam(refilled=True))
 
-_first_finished = mistake(
+_first_finished = _mistake(
     "You stop at the first text that ends, but a better one may still be growing.", _stopped
 )(Beam(first_finished=True))
 
-_enough_have_ended = mistake(
+_enough_have_ended = _mistake(
     "You stop when `width` texts have ended, but one that still grows may get better than these.",
     _stopped,
 )(Beam(enough_finished=True))
 
-_best_has_ended = mistake(
+_best_has_ended = _mistake(
     "You stop when an ended text has a larger sum than all live ones.",
     lambda e: f"A longer text may still reach a larger sum / n ** power. {_stopped(e)}",
 )(Beam(best_finished=True))
 
-_beam_too_wide = mistake(
+_beam_too_wide = _mistake(
     "You keep more continuations than `width` in each step.",
     _found,
     also=(Beam(times_wider=2),),
 )(Beam(wider=1))
 
-_smallest_kept = mistake(
+_smallest_kept = _mistake(
     "You keep the continuations with the smallest sums, but the best are those nearest to 0.",
     _found,
 )(Beam(smallest_kept=True))
 
-_two_of_each = mistake(
+_two_of_each = _mistake(
     "You let only the two best continuations of each text compete, but all of them should.", _found
 )(Beam(few_each=True))
 
-_flat_index_misread = mistake(
+_flat_index_misread = _mistake(
     "You mixed up text and token when you read an index among all W · V continuations.",
     lambda e: f"If rows hold V tokens, text = index // V and token = index % V. {_found(e)}",
 )(Beam(columns=True))
 
 
-_live_forgotten = mistake(
+_live_forgotten = _mistake(
     "Once a text has ended, you leave out those that reach `longest` without an end.", _found
 )(Beam(live_too=False))
 
-_length_ignored = mistake("You ignore `power`, so long texts pay for every token.", _found)(
+_length_ignored = _mistake("You ignore `power`, so long texts pay for every token.", _found)(
     Beam(power="none")
 )
 
-_mean = mistake("You divided by n itself instead of n ** power.", _found)(Beam(power="all"))
+_mean = _mistake("You divided by n itself instead of n ** power.", _found)(Beam(power="all"))
 
-_length_added = mistake(
+_length_added = _mistake(
     "You add or subtract power times the length instead of dividing by n ** power.",
     _found,
     also=(Beam(power="bonus"),),
 )(Beam(power="penalty"))
 
-_length_plus_five = mistake(
+_length_plus_five = _mistake(
     "You divided by ((5 + n) / 6) ** power, as some papers do, instead of n ** power.",
     lambda e: _found(e),
 )(Beam(power="translation"))
 
-_multiplied_by_length = mistake(
+_multiplied_by_length = _mistake(
     "You multiplied by n ** power instead of dividing by it.",
     lambda e: (
         f"{_found(e)} Sums are negative, so this makes long texts pay twice for their length."
@@ -278,7 +340,7 @@ _multiplied_by_length = mistake(
 )(Beam(power="times"))
 
 
-@mistake(
+@_mistake(
     "You chose by sum / n ** power, but then returned the sum itself.",
     lambda e: f"Return the value that the texts were compared by. {_found(e)}",
 )
@@ -287,28 +349,30 @@ def _sum_returned(log_probabilities, start, end, width, longest, power):
     return tokens, value * len(tokens) ** power
 
 
-_smallest_value = mistake(
+_smallest_value = _mistake(
     "You chose the text with the smallest value, but the largest one wins.",
     lambda e: f"{_found(e)} Values are negative, so the largest is the one nearest to 0.",
 )(Beam(choice="smallest"))
 
-_chosen_by_the_sum = mistake(
+_chosen_by_the_sum = _mistake(
     "You chose by the sum alone, and divided only the winner's sum by n ** power.",
     lambda e: f"Divide first, so that texts of different lengths can be compared. {_found(e)}",
 )(Beam(choice="by the sum"))
 
-_live_not_divided = mistake(
+_live_not_divided = _mistake(
     "You divide sums of ended texts by n ** power, but not those of texts that are still live.",
     _found,
 )(Beam(live_divided=False))
 
-_start_in_length = mistake(
+_start_in_length = _mistake(
     "You count the start symbol in n, but n is the number of tokens without it.", _found
 )(Beam(start_counts=1))
 
-_start_returned = mistake("Your tokens begin with the start symbol.", _found)(Beam(start_kept=True))
+_start_returned = _mistake("Your tokens begin with the start symbol.", _found)(
+    Beam(start_kept=True)
+)
 
-_end_dropped = mistake("You leave out the end symbol, but it is part of the text.", _found)(
+_end_dropped = _mistake("You leave out the end symbol, but it is part of the text.", _found)(
     Beam(end_kept=False)
 )
 
@@ -328,23 +392,23 @@ def _finished_compete(log_probabilities, start, end, width, longest, power):
     return tokens, score / len(tokens) ** power
 
 
-_beam_shrinks = mistake(
+_beam_shrinks = _mistake(
     "Texts that have ended keep their places in your beam, but each step keeps `width` new ones.",
     lambda e: f"An ended text is set aside, so it doesn't take a place in later steps. {_found(e)}",
     also=(_finished_compete,),
 )(Beam(fewer=True))
 
 
-_one_too_many = mistake("Your texts may have `longest` + 1 tokens, one more than allowed.", _found)(
-    Beam(more=1)
-)
+_one_too_many = _mistake(
+    "Your texts may have `longest` + 1 tokens, one more than allowed.", _found
+)(Beam(more=1))
 
-_one_too_few = mistake(
+_one_too_few = _mistake(
     "Your texts have at most `longest` − 1 tokens, one fewer than allowed.", _found
 )(Beam(more=-1))
 
 
-_product_returned = mistake(
+_product_returned = _mistake(
     "Your value comes from a product of probabilities instead of a sum of log-probabilities.",
     lambda e: (
         unwrapped(f"""That sum is the logarithm of your product. Divide it by n ** power before you
@@ -353,7 +417,7 @@ _product_returned = mistake(
     also=(Beam(multiplied=True, logs=False, power="root"),),
 )(Beam(multiplied=True, logs=False))
 
-_logarithms_multiplied = mistake(
+_logarithms_multiplied = _mistake(
     "You multiply log-probabilities, but only probabilities multiply, and their logarithms add up.",
     lambda e: (
         unwrapped(f"""A product of negative numbers changes its sign with every token, so it can't
@@ -363,7 +427,7 @@ _logarithms_multiplied = mistake(
 )(Beam(multiplied=True))
 
 
-@mistake(
+@_mistake(
     "In each step you keep what is likely as the next token, whatever the text before it.",
     lambda e: (
         unwrapped(f"""Continuations should compete by the sum of their log-probabilities from the
@@ -389,14 +453,217 @@ def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
     return tokens, score / len(tokens) ** power
 
 
+@dataclass(frozen=True)
+class Search:
+    """The search as the task says it, with one of its steps exchanged."""
+
+    shown: Callable[..., Any] = lambda start, tokens: [start, *tokens]
+    options: Callable[..., Any] = lambda tokens, row, end: enumerate(row)
+    added: Callable[..., Any] = lambda total, gain, token, end, n, power: total + gain
+    room: Callable[..., Any] = lambda width: width
+    set_aside: Callable[..., Any] = lambda done, kept, grown: done + kept
+    stops: Callable[..., Any] = lambda done, live, kept, end, power: False
+    left: Callable[..., Any] = lambda done, live, every: done + live
+    value: Callable[..., Any] = lambda tokens, total, end, longest, power: (
+        total / len(tokens) ** power
+    )
+    choose: Callable[..., Any] = lambda values: max(values, key=lambda one: one[1])
+
+    def __call__(self, log_probabilities, start, end, width, longest, power):
+        """Tokens and their value."""
+        live: list[tuple[list[int], float]] = [([], 0.0)]
+        done: list[tuple[list[int], float]] = []
+        every: list[tuple[list[int], float]] = []
+        for _ in range(longest):
+            rows = log_probabilities(torch.tensor([self.shown(start, t) for t, _ in live])).tolist()
+            grown = [
+                ([*tokens, v], self.added(total, gain, v, end, len(tokens) + 1, power))
+                for (tokens, total), row in zip(live, rows, strict=True)
+                for v, gain in self.options(tokens, row, end)
+            ]
+            kept = sorted(grown, key=lambda one: -one[1])[: self.room(width)]
+            done = self.set_aside(done, *([o for o in g if o[0][-1] == end] for g in (kept, grown)))
+            live = [one for one in kept if one[0][-1] != end]
+            every += live
+            if not live or self.stops(done, live, kept, end, power):
+                break
+        return self.choose(
+            [
+                (tokens, self.value(tokens, total, end, longest, power))
+                for tokens, total in self.left(done, live, every)
+            ]
+        )
+
+
+_best_value_has_ended = _mistake(
+    "You stop as soon as an ended text has a better value than all live ones.",
+    lambda e: f"A live text may still get better, since n ** power grows with it. {_stopped(e)}",
+    also=(Search(stops=lambda done, live, kept, end, power: kept[0][0][-1] == end),),
+)(
+    Search(
+        stops=lambda done, live, kept, end, power: (
+            done
+            and max(total / len(tokens) ** power for tokens, total in done)
+            >= max(total / len(tokens) ** power for tokens, total in live)
+        )
+    )
+)
+
+_two_have_ended = _mistake(
+    "You stop when two texts have ended, but one that still grows may get better than these.",
+    _stopped,
+)(Search(stops=lambda done, live, kept, end, power: len(done) >= 2))
+
+_end_not_added = _mistake(
+    "Your sums leave out the log-probability of the end.",
+    lambda e: f"A text that ends early would cost nothing. {_found(e)}",
+)(
+    Search(
+        added=lambda total, gain, token, end, n, power: total + (0.0 if token == end else gain),
+    )
+)
+
+_first_not_added = _mistake("Your sums leave out the log-probability of the first token.", _found)(
+    Search(added=lambda total, gain, token, end, n, power: total + gain if n > 1 else 0.0)
+)
+
+_end_not_in_n = _mistake(
+    "You don't count the end in n, but it is one of the tokens.",
+    _found,
+    also=(
+        Search(
+            value=lambda tokens, total, end, longest, power: (
+                total / (len(tokens) - (tokens[-1] == end and len(tokens) > 1)) ** power
+            )
+        ),
+    ),
+)(
+    Search(
+        value=lambda tokens, total, end, longest, power: (
+            total / max(1, len(tokens) - (tokens[-1] == end)) ** power
+        )
+    )
+)
+
+_longest_for_n = _mistake(
+    "You divide by `longest` ** power, but n is the number of tokens that a text has.",
+    lambda e: f"With the same number for all texts, length makes no difference. {_found(e)}",
+)(Search(value=lambda tokens, total, end, longest, power: total / longest**power))
+
+_times_power = _mistake(
+    "You multiply by `power` or divide by n · power, but it is an exponent: sum / n ** power.",
+    _found,
+    also=(
+        Search(
+            value=lambda tokens, total, end, longest, power: (
+                total / (len(tokens) * power) if power else total
+            )
+        ),
+    ),
+)(Search(value=lambda tokens, total, end, longest, power: total / len(tokens) * power))
+
+_sign_dropped = _mistake(
+    "Your values are positive, but a sum of log-probabilities is negative.",
+    lambda e: f"The largest value is the one nearest to 0. {_found(e)}",
+    also=(
+        Search(
+            value=lambda tokens, total, end, longest, power: -total / len(tokens) ** power,
+            choose=lambda values: min(values, key=lambda one: one[1]),
+        ),
+    ),
+)(Search(value=lambda tokens, total, end, longest, power: -total / len(tokens) ** power))
+
+_divided_in_each_step = _mistake(
+    "You divide by n ** power in each step, so early tokens are divided again and again.",
+    lambda e: f"Add up log-probabilities alone, and divide once, at the end. {_found(e)}",
+)(
+    Search(
+        added=lambda total, gain, token, end, n, power: (total + gain) / n**power,
+        value=lambda tokens, total, end, longest, power: total,
+    )
+)
+
+_no_end_at_first = _mistake(
+    "You don't let a text end at once, but its first token may be the end.", _found
+)(
+    Search(
+        options=lambda tokens, row, end: [one for one in enumerate(row) if tokens or one[0] != end]
+    )
+)
+
+_start_never_written = _mistake(
+    "You never continue a text with `start`, but all tokens compete, that one, too.", _found
+)(lambda *given: Search(options=_without(given[1]))(*given))
+
+
+def _without(start):
+    """All continuations but those with one token."""
+    return lambda tokens, row, end: [one for one in enumerate(row) if one[0] != start]
+
+
+_all_ends_set_aside = _mistake(
+    "You set aside every text that ends, but only the `width` best continuations are kept.",
+    lambda e: f"A text that ends is finished only if it is one of these. {_found(e)}",
+    also=(Beam(refilled=True, all_ends=True),),
+)(Search(set_aside=lambda done, kept, grown: done + grown))
+
+_last_token_shown = _mistake(
+    "You show the model only the last token of each text, but it needs the whole text.", _found
+)(Search(shown=lambda start, tokens: [start, *tokens][-1:]))
+
+_start_not_shown = _mistake(
+    "You show the model texts without `start`, but each should begin with it.", _found
+)(Search(shown=lambda start, tokens: tokens or [start]))
+
+_beginnings_compete = _mistake(
+    "You compare beginnings of texts, too, that have neither ended nor reached `longest` tokens.",
+    lambda e: f"A beginning is always likelier than the text it becomes. {_found(e)}",
+)(Search(left=lambda done, live, every: done + every))
+
+_first_in_the_list = _mistake(
+    "You return the first text of your list instead of the one with the largest value.",
+    lambda e: f"With `max`, a `key` says what is compared. {_found(e)}",
+    also=(Search(choose=lambda values: values[0], left=lambda done, live, every: live + done),),
+)(Search(choose=lambda values: values[0]))
+
+_last_in_the_list = _mistake(
+    "You return the last text of your list instead of the one with the largest value.",
+    lambda e: f"With `max`, a `key` says what is compared. {_found(e)}",
+    also=(Search(choose=lambda values: values[-1], left=lambda done, live, every: live + done),),
+)(Search(choose=lambda values: values[-1]))
+
+_largest_tokens = _mistake(
+    "You return the text whose tokens are the largest instead of the one with the largest value.",
+    lambda e: (
+        unwrapped(f"""`max` and `sort` compare pairs by what comes first in them, unless a `key`
+    says what is compared. {_found(e)}""")
+    ),
+)(Search(choose=max))
+
+_ended_overwritten = _mistake(
+    "You keep only the texts that ended in the last step, but all that ended before compete, too.",
+    lambda e: f"Add to the list in each step instead of making a new one. {_found(e)}",
+)(Search(set_aside=lambda done, kept, grown: kept))
+
+_best_sum_of_ended_kept = _mistake(
+    "Of the texts that ended, you keep only the one with the largest sum.",
+    lambda e: f"Another one may have a larger sum / n ** power. {_found(e)}",
+)(Search(set_aside=lambda done, kept, grown: sorted(done + kept, key=lambda o: -o[1])[:1]))
+
+_beam_too_narrow = _mistake("You keep fewer continuations than `width` in each step.", _found)(
+    Search(room=lambda width: max(1, width - 1))
+)
+
+
 def _same_text_first(evidence: Evidence) -> bool:
     """Whether the tokens are right in the first search that is wrong."""
-    for case in ("greedy", "beam", "short", "length"):
-        for k in range(len(evidence.inputs["tables"])):
-            tokens = evidence.same(f"{case}.tokens{k}")
-            if not tokens or not evidence.same(f"{case}.score{k}"):
-                return tokens
-    return False
+    case, k = _first_wrong(evidence)
+    return f"{case}.tokens{k}" not in evidence.wrong_values
+
+
+# All that is said of a text that no mistake explains has one name, since another draw may show
+# something else.
+_OTHERWISE = "another-text"
 
 
 def _another_text(evidence: Evidence) -> Finding | None:
@@ -408,33 +675,118 @@ def _another_text(evidence: Evidence) -> Finding | None:
         return _other_value(evidence)
     if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
         return Finding(
-            "another-length",
-            "Your search is right, but the value of a text isn't sum / n ** power.",
+            _OTHERWISE,
+            "Without a power your answer is right, but with one, a value isn't sum / n ** power.",
             told,
             BEAM,
         )
     if (told := _found(evidence)) and _same_text_first(evidence):
         return Finding(
-            "another-value",
+            _OTHERWISE,
             "Your text is right there, but not its value.",
             f"{told} {_VALUE}",
             BEAM,
         )
-    if evidence.same("greedy", "beam", "short"):
+    return _judged_text(evidence)
+
+
+def _judged_text(evidence: Evidence) -> Finding | None:
+    """What is wrong with the first wrong text: it isn't allowed, isn't found, or isn't best."""
+    case, k = _first_wrong(evidence, "tokens")
+    name = f"{case}.tokens{k}"
+    mine, right = (
+        [int(t) for t in side(name) if t >= 0] for side in (evidence.yours, evidence.right)
+    )
+    search = _Traced(evidence, case, k)
+    told, end = _found(evidence), evidence.number("end")
+    if len(mine) > search.longest:
         return Finding(
-            "another-choice",
-            "Your search is right, but with a power, another text wins than by sum / n ** power.",
-            told,
+            _OTHERWISE,
+            "Your text has more than `longest` tokens.",
+            f"{told} If several texts share one list, `append` changes all of them, but "
+            "`tokens + [token]` makes a new one.",
             BEAM,
         )
-    return Finding("another-text", "Your beam search ends with a wrong text.", told, BEAM)
+    if not mine:
+        return Finding(_OTHERWISE, "Your text has no tokens.", told, BEAM)
+    if end in mine[:-1]:
+        return Finding(_OTHERWISE, "Your text goes on after the end symbol.", told, BEAM)
+    if len(mine) < search.longest and mine[-1] != end:
+        return Finding(
+            _OTHERWISE,
+            "Your text has neither ended nor reached `longest` tokens.",
+            f"{told} Either your search stops too early, or it compares texts that still grow with "
+            "finished ones.",
+            BEAM,
+        )
+    step, rank, count = search.dropped(mine)
+    if step:
+        begins = f"[{listed(mine[:step])}]"
+        if rank:
+            place = f"{begins} is at place {rank} of {count} continuations, ordered by their sums"
+        else:
+            place = f"the beginning of {begins} has ended or isn't kept"
+        return Finding(
+            _OTHERWISE,
+            "Your text isn't one of those that a beam of this width keeps.",
+            f"In step {step}, {place}, but the best {search.width} are kept. {told}",
+            BEAM,
+        )
+    one, other = (number(search.value(text), 4) for text in (mine, right))
+    return Finding(
+        _OTHERWISE,
+        "Your beam finds your text, but it holds another one that has a larger value.",
+        f"[{listed(mine)}] has the value {one}, and [{listed(right)}] has {other}. Either you "
+        "compare texts by something else than sum / n ** power, or the better text gets lost: "
+        "because it isn't among the texts that you compare at the end, or because your search "
+        f"stops before it is complete. {told}",
+        BEAM,
+    )
+
+
+class _Traced:
+    """A right search by one of the models, with the continuations of each step."""
+
+    def __init__(self, evidence: Evidence, case: str, k: int) -> None:
+        self._start, self._end = evidence.number("start"), evidence.number("end")
+        self.width, self.longest, self._power = _asked(evidence, case)
+        self._log_probabilities = model(evidence.inputs, k)
+
+    def value(self, tokens: list[int]) -> float:
+        """sum / n ** power of any text."""
+        rows = [
+            self._log_probabilities(torch.tensor([[self._start, *tokens[:n]]]))[0, token]
+            for n, token in enumerate(tokens)
+        ]
+        return float(sum(rows)) / len(tokens) ** self._power
+
+    def dropped(self, text: list[int]) -> tuple[int, int, int]:
+        """In which step the beginning of a text isn't kept, and its place among how many
+        continuations; the place is 0 if it is none of them, and the step if it is kept to its end.
+        """
+        live: list[tuple[list[int], float]] = [([], 0.0)]
+        for n in range(1, len(text) + 1):
+            x = torch.tensor([[self._start, *tokens] for tokens, _ in live])
+            grown = [
+                ([*tokens, v], total + gain)
+                for (tokens, total), row in zip(
+                    live, self._log_probabilities(x).tolist(), strict=True
+                )
+                for v, gain in enumerate(row)
+            ]
+            grown.sort(key=lambda one: -one[1])
+            place = next((i for i, one in enumerate(grown) if one[0] == text[:n]), -1)
+            if place < 0 or place >= self.width:
+                return n, place + 1, len(grown)
+            live = [one for one in grown[: self.width] if one[0][-1] != self._end]
+        return 0, 0, 0
 
 
 def _other_value(evidence: Evidence) -> Finding | None:
     """If all texts are right but some values aren't: what these are, if known."""
     told = _found(evidence)
     power = float(evidence.inputs["power"])
-    if not told or evidence.same("length"):
+    if evidence.same("length"):
         return None
     lengths = ((evidence.right(f"length.tokens{k}") >= 0).sum() for k in _tables(evidence))
     sums = [
@@ -443,7 +795,17 @@ def _other_value(evidence: Evidence) -> Finding | None:
     ]
     mine = [float(evidence.yours(f"length.score{k}")) for k in _tables(evidence)]
     right = [float(evidence.right(f"length.score{k}")) for k in _tables(evidence)]
-    if np.ptp(mine) < 1e-4 or np.ptp(np.divide(mine, right)) < 1e-4:
+    factors = np.divide(mine, right)
+    if np.ptp(factors) < 1e-4 and evidence.same("greedy", "beam", "short"):
+        longest = evidence.number("longest") ** power
+        which = ", which is `longest` ** power" if abs(factors[0] - longest) < 1e-3 else ""
+        return Finding(
+            _OTHERWISE,
+            "Your texts are right, but with a power, all values are off by the same factor.",
+            f"The factor is {number(float(factors[0]))}{which}. {told} {_VALUE}",
+            BEAM,
+        )
+    if np.ptp(mine) < 1e-4 or np.ptp(factors) < 1e-4:
         return None  # saying that all are one number or off by one factor tells more
     why = next(
         (
@@ -454,7 +816,7 @@ def _other_value(evidence: Evidence) -> Finding | None:
         "",
     )
     return Finding(
-        "another-value",
+        _OTHERWISE,
         "Your texts are right, but their values aren't.",
         f"{told}{why} {_VALUE}",
         BEAM,
@@ -488,8 +850,7 @@ def _another_length(evidence: Evidence) -> str:
             length = len(text) * (float(best) / float(score)) ** (1 / power)
             return unwrapped(f"""With power {number(power)}, [{listed(text)}] has {len(text)} tokens
             and the value {number(float(best))}, but yours is {number(float(score))}, as if it had
-            {number(length)} tokens. The end symbol, {evidence.number("end")}, counts as a
-            token.""")
+            {number(length)} tokens.""")
     return ""
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import number, numbers_apart, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -90,8 +92,8 @@ def _off(evidence: Evidence) -> str:
             gap = np.nan_to_num(np.abs(mine - right), nan=np.inf)
             b, t, c = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
             one, other = numbers_apart(float(mine[b, t, c]), float(right[b, t, c]))
-            return unwrapped(f"""The largest difference is in sample {b}, position {t}, channel {c}:
-            yours {one}, expected {other}.""")
+            return unwrapped(f"""The largest difference is in sample {b}, position {t}, channel {c},
+            where you have {one} instead of {other}.""")
     return ""
 
 
@@ -211,6 +213,24 @@ _normed_twice = mistake(
 _values_of_keys = mistake(
     "You made the values with the key layer instead of the value layer.", _off
 )(_with(values=lambda self, memory: self.key(memory)))
+
+_key_and_value_exchanged = mistake(
+    "You exchanged the layers of keys and values.",
+    lambda e: f"`key` makes what queries are compared with, `value` what is averaged. {_off(e)}",
+)(
+    _with(
+        forward=lambda self, x, memory, real: CrossAttention.forward(
+            _exchanged_layers(self), x, memory, real
+        )
+    )
+)
+
+
+def _exchanged_layers(module: Any) -> Any:
+    """The same module with the layers of keys and values exchanged."""
+    other = copy.copy(module)
+    other._modules = {**module._modules, "key": module.value, "value": module.key}
+    return other
 
 
 class _LooksAtItself(CrossAttention):
@@ -367,9 +387,14 @@ _inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
 )
 
 
+@mistake(
+    "You set the padding of the memory to 0, but don't hide its scores.",
+    lambda e: (
+        unwrapped(f"""{_padded(e)} A key of 0 gives a score of 0, and since e⁰ = 1, padding still
+    gets weight. Its score needs to be −inf.""")
+    ),
+)
 class _PaddingZeroed(CrossAttention):
-    """Sets padding of the memory to 0, so that its scores and values are 0."""
-
     def forward(self, x, memory, real):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
 
@@ -384,7 +409,7 @@ _real_of_the_first = mistake(
     "You masked all samples with `real` of the first one, but each has its own.", _padded
 )(_with(weigh=lambda self, s, hidden: _softmax(s, hidden[:1].expand(len(s), -1, -1, -1))))
 
-_zero_mask = families.zero_mask(_padded, also=(_PaddingZeroed,))(
+_zero_mask = families.zero_mask(_padded)(
     _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, 0.0).softmax(dim=-1))
 )
 
@@ -549,11 +574,13 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         (pair for pair in _REAL if not evidence.same(pair[0])),
         ("", ""),
     )
-    if not case or not evidence.comparable(case):
+    if not case or not evidence.comparable(case) or not np.isfinite(evidence.yours(case)).all():
         return None
     ratio = evidence.yours(case) / evidence.right(case)
     if np.ptp(ratio) < 1e-3 * abs(ratio.mean()):
         return None  # saying that all are off by one factor tells more
+    if case == "empty":
+        return _added_for_nobody(evidence)
     H = evidence.number("H")
     memory, value = (evidence.inputs[name].astype(float) for name in ("memory", "value"))
     values = (memory @ value.T).reshape(*memory.shape[:2], H, -1)  # (B, S, H, D)
@@ -569,6 +596,15 @@ def _other_weights(evidence: Evidence) -> Finding | None:
             "other-weights", "You don't add the right thing to `x`.", _off(evidence), ATTENTION
         )
     if weights is None:
+        other = [n for n in range(H) if weights_on(values[b, :, n], mine[b, t, h]) is not None]
+        if other:
+            return Finding(
+                "other-weights",
+                "You have what one head found at the channels of another one.",
+                f"{place} at channels {h} · D to {h + 1} · D − 1 before the projection, you have "
+                f"an average of the values of head {other[0]}. {_off(evidence)}",
+                ATTENTION,
+            )
         return Finding(
             "other-weights",
             "What you add to `x` isn't a projected average of the memory's values.",
@@ -584,16 +620,110 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         told += f" Yours sum to {number(total)}."
     if abs(hidden).max(initial=0) > _READABLE:
         told += f" Padding gets {number(float(hidden.sum()))}."
-    told = told or (
-        " They sum to 1, so check what the scores are made of: the norm, queries, keys and the "
-        "scale."
+    quoted = f"{place} your weights for the memory are {row(weights.round(_DIGITS))} instead of "
+    quoted += f"{row(wanted.round(_DIGITS))}.{told}"
+    what, more = _of_all_weights(evidence, real, values, mine, right) or (
+        "You add the memory's values to `x`, but with wrong weights.",
+        ""
+        if told
+        else "They sum to 1, so check what the scores are made of: the norm, queries, keys and the "
+        "scale.",
     )
+    return Finding("other-weights", what, f"{quoted} {more}".strip(), ATTENTION)
+
+
+def _added_for_nobody(evidence: Evidence) -> Finding | None:
+    """If only samples without a word are wrong."""
+    off = ~close(evidence.yours("empty"), evidence.right("empty")).all(axis=(1, 2))
+    words = evidence.inputs["empty"].any(axis=1)
+    if (off & words).any():
+        return None
     return Finding(
         "other-weights",
-        "You add the memory's values to `x`, but with wrong weights.",
-        f"{place} your weights for the memory are {row(weights.round(_DIGITS))}, expected "
-        f"{row(wanted.round(_DIGITS))}.{told}",
+        "If the memory holds no word, `x` should come out unchanged, but yours doesn't.",
+        f"{_no_word(evidence)} All other samples are right. {_KEEP}",
         ATTENTION,
+    )
+
+
+def _of_all_weights(
+    evidence: Evidence, real: str, values: Array, mine: Array, right: Array
+) -> tuple[str, str] | None:
+    """What the weights of all heads and positions have in common; None if nothing is known."""
+    B, T, H, _ = mine.shape
+    places = [(b, t, h) for b in range(B) for t in range(T) for h in range(H)]
+    solved = [
+        [weights_on(values[b, :, h], side[b, t, h]) for b, t, h in places] for side in (mine, right)
+    ]
+    if any(one is None for side in solved for one in side):
+        return None
+    yours, wanted = (np.array(side).reshape(B, T, H, -1) for side in solved)
+    words = np.broadcast_to(evidence.inputs[real][:, None, None], yours.shape)
+    seen = np.where(words, yours, 0.0)
+    if np.ptp(yours, axis=-1).max() < _READABLE:
+        return "All your weights are equal, so the scores make no difference.", ""
+    if H > 1 and np.ptp(yours, axis=2).max() < _READABLE:
+        return "All your heads have the same weights, but each should have its own.", ""
+    if np.abs(yours.max(axis=-1) - 1).max() < _READABLE and wanted.max(axis=-1).min() < 0.9:
+        return (
+            "Each of your heads puts all its weight on one place.",
+            "A softmax shares it out unless one score is far above all others. Did you take the "
+            "largest score alone, or make the scores too large?",
+        )
+    share = seen.sum(axis=-1, keepdims=True)
+    if (
+        np.abs(np.where(words, 0.0, yours)).max() > _READABLE
+        and share.min() > _READABLE
+        and np.abs(seen / share - wanted).max() < 0.01
+    ):
+        return (
+            "Padding gets some of your weight, but it should get none.",
+            "Among the words, your weights are in the right proportions, so only the mask is "
+            "missing or too weak: scores of padding need to be −inf.",
+        )
+    if np.abs(yours + wanted).max() < 10 * _READABLE:
+        return "You subtract what was found from `x` instead of adding it.", ""
+    factor = _factor_of_scores(yours, wanted)
+    if factor is None:
+        return None
+    if abs(factor - 1) > 0.01:
+        return _another_scale(evidence, factor)
+    if (wanted[np.abs(yours) < _READABLE] > 0.1).any():
+        return (
+            "You hide words of the memory that should be seen.",
+            "Of the places that you do see, the weights are in the right proportions, so only the "
+            "mask is wrong.",
+        )
+    return None
+
+
+def _factor_of_scores(mine: Array, right: Array) -> float | None:
+    """The factor between the scores of two softmaxes (…, S); None if there is none."""
+    both = np.minimum(mine, right) > 3 * _READABLE
+    both &= both.sum(axis=-1, keepdims=True) > 1
+    count = np.maximum(both.sum(axis=-1, keepdims=True), 1)
+    a, b = (np.where(both, np.log(np.where(both, w, 1.0)), 0.0) for w in (mine, right))
+    a, b = (np.where(both, x - x.sum(axis=-1, keepdims=True) / count, 0.0) for x in (a, b))
+    if (b * b).sum() < 1:
+        return None  # too few of them are readable
+    factor = float((a * b).sum() / (b * b).sum())
+    return factor if factor > 0 and np.abs(a - factor * b).max() < 0.05 * (1 + factor) else None
+
+
+def _another_scale(evidence: Evidence, factor: float) -> tuple[str, str]:
+    """What scores are divided by, if it isn't √D."""
+    sizes = {name: evidence.number(name) for name in ("S", "T", "C", "M", "H")}
+    D = sizes["C"] // sizes["H"]
+    scale = math.sqrt(D) / factor
+    known = {f"√{name}": math.sqrt(size) for name, size in sizes.items()}
+    known |= {name: float(size) for name, size in sizes.items()}
+    known |= {"D": float(D), "1 / √D": 1 / math.sqrt(D), "1": 1.0, "D²": float(D * D)}
+    near = [name for name, size in known.items() if abs(scale / size - 1) < 0.01]
+    named = f", which is {near[0]}" if len(near) == 1 else ""
+    return (
+        "Your weights are the softmax of the right scores times a factor.",
+        f"The factor is about {number(factor)}, as if scores were divided by {number(scale)}"
+        f"{named}, instead of √D = {number(math.sqrt(D))}.",
     )
 
 

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from course_judges.ch13_two_sequences.learned_shift import explanation
 from course_judges.ch13_two_sequences.sections import LONGER, POSITIONS
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import rows_apart, unwrapped
+from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 # Smaller errors are rounding.
 _NOISE = 1e-9
+# In double precision, no way to fit is off by more than a thousandth of this.
+_ROUNDED = 1e-5
+_TABLES = "sines", "drawn"
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def _close(case: str):
     """Whether measured values are right, but for the last digits, in which ways to fit differ."""
     return lambda e: (
         e.comparable(case)
-        and bool(np.allclose(e.yours(case), e.right(case), rtol=0.01, atol=1e-4))
+        and bool(np.allclose(e.yours(case), e.right(case), rtol=0.01, atol=_ROUNDED))
         and bool((e.right(case) > 0.05).any())
     )
 
@@ -118,7 +122,7 @@ def _both(evidence: Evidence) -> str:
     mine, right = rows_apart(*(np.where(n, 0.0, one) for n, one in zip(noise, errors, strict=True)))
     zeros = " The zeros are zero up to rounding." if any(map(np.any, noise)) else ""
     return unwrapped(f"""With {told} and {", ".join(str(n) for n in evidence.inputs["trained"])}
-    positions, your errors are {mine}, expected {right}.{zeros}""")
+    positions, your errors are {mine} instead of {right}.{zeros}""")
 
 
 _on_trained = mistake(
@@ -265,6 +269,70 @@ _ridge = mistake(
 )(Shift(ridge=0.1))
 
 
+def _other_choices(evidence: Evidence) -> Finding | None:
+    """Which one or two other choices explain all errors of both tables."""
+    shift, trained = evidence.number("shift"), evidence.inputs["trained"].tolist()
+    mine = {name: evidence.shaped(name, (len(trained),)) for name in _TABLES}
+    tables = {name: evidence.inputs[name] for name in _TABLES}
+    made = explanation(tables, mine, shift, trained)
+    if not made:
+        return None
+    what, *others = [choice.says for choice in made]
+    besides = "".join(f"Besides, {says[:1].lower()}{says[1:]} " for says in others)
+    alone = "both" if others else "that alone"
+    return Finding(
+        "other-choices",
+        what,
+        f"{besides}With {alone}, a right answer has exactly your errors. {_both(evidence)}",
+        LONGER,
+    )
+
+
+def _nearly_zero(evidence: Evidence) -> Finding | None:
+    """If errors that are 0 up to rounding in a right answer are small, but visible."""
+    mine, right = evidence.shaped("sines", evidence.right("sines").shape), evidence.right("sines")
+    zero = right < _NOISE
+    small = mine[zero & (mine > _ROUNDED)]
+    others = _close("drawn")(evidence) and np.allclose(mine[~zero], right[~zero], rtol=0.01)
+    if not len(small) or small.max() > 0.01 or not others:
+        return None
+    return Finding(
+        "nearly-zero",
+        "Your errors are right except that some, which should be 0 up to rounding, are larger.",
+        f"With sines, the largest of these is {number(float(small.max()))}, but rounding in "
+        f"float64 leaves less than {number(_NOISE)}. That much is left by a computation in "
+        "float32, or by a fit that is regularized, if only a little. Keep the type of `table`, and "
+        "fit by least squares alone.",
+        LONGER,
+    )
+
+
+def _few_pairs(evidence: Evidence) -> Finding | None:
+    """Wrong only where pairs are fewer than channels, so that many maps fit."""
+    C, shift = evidence.number("C"), evidence.number("shift")
+    few = evidence.inputs["trained"] - shift < C
+    wrong = np.zeros(len(few), dtype=bool)
+    for name in _TABLES:
+        if name in evidence.answers.errors:
+            continue  # an inverse of XᵀX may not exist
+        mine = evidence.shaped(name, few.shape)
+        # Where pairs are nearly alike, an inverse has visible rounding errors as well.
+        wrong |= ~np.isclose(mine, evidence.right(name), rtol=0.01, atol=0.02)
+    if not wrong.any() or (wrong & ~few).any():
+        return None
+    ns = listed(evidence.inputs["trained"][wrong])
+    return Finding(
+        "another-of-many-maps",
+        "Your errors are far off only where fewer pairs than channels are known.",
+        f"This happens for n = {ns}: with a shift of {shift}, fewer than C = {C} pairs lie within "
+        "the first n positions. Many matrices fit these pairs equally well, and the task takes the "
+        "one with the smallest entries. `torch.linalg.pinv` finds it for `table` itself, but "
+        "`torch.linalg.lstsq`, an inverse of XᵀX, or a fit of something else than the later "
+        f"position may give another. {_both(evidence)}",
+        LONGER,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """Which pairs a map is fitted on, and which ones its error is measured on."""
     mine, right = evidence.yours("drawn"), evidence.right("drawn")
@@ -295,5 +363,5 @@ TASK = Task(
         Part("The errors of sines are right.", 3, _close("sines")),
         Part("The errors of a drawn table are right.", 2, _close("drawn")),
     ),
-    properties=(_worked_out,),
+    properties=(_nearly_zero, _other_choices, _few_pairs, _worked_out),
 )

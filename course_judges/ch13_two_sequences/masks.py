@@ -73,8 +73,9 @@ _OWN = ("whole.own", "padded.own")
 _CROSS = ("whole.cross", "padded.cross")
 
 
-def _of_own(what, own, effect=_off_own):
-    return mistake(what, effect, cases=_OWN)(Masker(own=own))
+def _of_own(what, own, effect=_off_own, also=()):
+    others = tuple(Masker(own=one) for one in also)
+    return mistake(what, effect, cases=_OWN, also=others)(Masker(own=own))
 
 
 def _of_cross(what, cross, effect=_off_cross):
@@ -106,6 +107,18 @@ _inverted = mistake(
         own=lambda real, past, itself: ~_own(real, past, itself),
         cross=lambda source, target: ~_cross(source, target),
     )
+)
+
+_own_inverted = _of_own(
+    "Your mask for the decoder is True where a row must not look, but it should be True where it "
+    "may.",
+    lambda real, past, itself: ~_own(real, past, itself),
+)
+
+_cross_inverted = _of_cross(
+    "Your mask for the source is True where a row must not look, but it should be True where it "
+    "may.",
+    lambda source, target: ~_cross(source, target),
 )
 
 _causal_only = _of_own(
@@ -209,6 +222,195 @@ _cross_by_target = _of_cross(
 )
 
 
+_same_kind = _of_own(
+    "Your rows of padding see other padding, too, but each should see only itself.",
+    lambda real, past, itself: past & (real[:, :, None] == real[:, None, :]),
+    also=(
+        lambda real, past, itself: _own(real, past, itself) | ~real[:, :, None] & ~real[:, None, :],
+    ),
+)
+
+_itself_only_if_nothing_else = _of_own(
+    "Your rows of padding see the words before them, and themselves only if there are none.",
+    lambda real, past, itself: (
+        past & real[:, None] | itself & ~(past & real[:, None]).any(dim=-1, keepdim=True)
+    ),
+    lambda e: f"{_off_own(e)} A row of padding sees itself and nothing else.",
+)
+
+_itself_only_if_first = _of_own(
+    "Your words of the target see themselves only if there is no word before them.",
+    lambda real, past, itself: (
+        _own(real, past & ~itself, itself)
+        | itself & ~_own(real, past & ~itself, itself).any(dim=-1, keepdim=True)
+    ),
+)
+
+_padding_sees_all_words = _of_own(
+    "Your rows of padding see all words, but each should see only itself.",
+    lambda real, past, itself: torch.where(
+        real[:, :, None], past & real[:, None], real[:, None, :]
+    ),
+    also=(
+        lambda real, past, itself: torch.where(
+            real[:, :, None], past & real[:, None], real[:, None, :] | itself
+        ),
+    ),
+)
+
+_padding_sees_all_before = _of_own(
+    "Your rows of padding see all positions before them, but each should see only itself.",
+    lambda real, past, itself: past & (real[:, None, :] | ~real[:, :, None]),
+)
+
+_one_place_ahead = _of_own(
+    "Your words of the target see one position of their future.",
+    lambda real, past, itself: _own(real, past.roll(-1, 0) | past, itself),
+    lambda e: (
+        f"{_off_own(e)} With `tril()` a row ends at its own position, with `tril(1)` one later."
+    ),
+)
+
+_inner_padding_taken_for_words = _of_own(
+    "You hide only the padding in front of the first word, but padding may be anywhere.",
+    lambda real, past, itself: _own(real.cumsum(dim=1) > 0, past, itself),
+)
+
+_front_padding_taken_for_words = _of_own(
+    "You hide only the padding behind the last word, but padding may be anywhere.",
+    lambda real, past, itself: _own(real.flip(1).cumsum(dim=1).flip(1) > 0, past, itself),
+)
+
+_words_of_all_samples = _of_own(
+    "You hide a position in all samples if it is padding in one of them, but each has its own.",
+    lambda real, past, itself: _own(real.all(dim=0).expand_as(real), past, itself),
+)
+
+_or_between_row_and_column = _of_own(
+    "You ask that the row or the column is a word, but both have to be words.",
+    lambda real, past, itself: past & (real[:, None, :] | real[:, :, None]) | itself,
+    also=(lambda real, past, itself: past & (real[:, None, :] | real[:, :, None]),),
+)
+
+_cross_of_the_first = _of_cross(
+    "You gave all samples the source mask of the first one.",
+    lambda source, target: _cross(source[:1].expand_as(source), target),
+)
+
+_cross_words_of_all = _of_cross(
+    "You hide a place of the source in all samples if it is padding in one of them.",
+    lambda source, target: _cross(source.all(dim=0).expand_as(source), target),
+)
+
+_cross_open_for_padding = _of_cross(
+    "Your rows of padding see the padding of the source, too, but no row should see it.",
+    lambda source, target: _cross(source, target) | ~target[:, :, None],
+)
+
+_cross_first_place_shown = _of_cross(
+    "Your rows see place 0 of a source without words, but no row should see padding.",
+    lambda source, target: _cross(
+        source | ~source.any(dim=1, keepdim=True) & (torch.arange(source.shape[1]) == 0), target
+    ),
+)
+
+_cross_future = _of_cross(
+    "Your rows don't see the beginning of the source: row t sees only what comes from t on.",
+    lambda source, target: (
+        _cross(source, target)
+        & torch.ones(target.shape[1], source.shape[1], dtype=torch.bool).triu()
+    ),
+    lambda e: f"{_off_cross(e)} The whole source is known before the first word is written.",
+)
+
+
+def _not_batched(source, target):
+    return masks(source, target)[0], source[:, None, :]
+
+
+_cross_not_expanded = mistake(
+    "Your mask for the source has one row for each sample, but it should have T.",
+    lambda e: (
+        f"Its shape is {e.yours('whole.cross').shape} instead of {e.right('whole.cross').shape}. "
+        "Every row of the target sees the same, so `expand` repeats it."
+    ),
+)(_not_batched)
+
+_cross_transposed = mistake(
+    "Your mask for the source has its rows and columns exchanged.",
+    lambda e: (
+        f"Its shape is {e.yours('whole.cross').shape} instead of {e.right('whole.cross').shape}: "
+        "rows belong to the target, which looks, and columns to the source."
+    ),
+)(lambda source, target: (masks(source, target)[0], masks(source, target)[1].mT))
+
+_exchanged = mistake(
+    "You return the mask for the source first, but the decoder's own mask comes first.",
+    lambda e: (
+        f"Your first mask has shape {e.yours('whole.own').shape} instead of "
+        f"{e.right('whole.own').shape}."
+    ),
+)(lambda source, target: masks(source, target)[::-1])
+
+_added_to_scores = mistake(
+    "Your masks hold 0 and −∞, to be added to scores, but they should be True and False.",
+    lambda e: (
+        f"{_sees_nothing(e)} `masked_fill` and attention in this chapter take True and False."
+    ),
+)(
+    lambda source, target: tuple(
+        torch.zeros(mask.shape).masked_fill(~mask, -torch.inf) for mask in masks(source, target)
+    )
+)
+
+
+def _sees_nothing(evidence: Evidence) -> str:
+    hidden = int(np.isneginf(evidence.yours("padded.own")).sum())
+    return f"{hidden} entries of your first mask are −∞."
+
+
+# What row and column are, and how the column lies to the row.
+_KINDS = (
+    ("a word", "words", True, True),
+    ("a word", "padding", True, False),
+    ("padding", "words", False, True),
+    ("padding", "padding", False, False),
+)
+_SIDES = (("before it", -1), ("at its own place", 0), ("after it", 1))
+
+
+def _by_kind(evidence: Evidence) -> Finding | None:
+    """If the decoder's mask depends only on kinds and order: what is seen that shouldn't be."""
+    mine = evidence.shaped("padded.own", evidence.right("padded.own").shape).astype(bool)
+    right, real = evidence.right("padded.own").astype(bool), evidence.inputs["target"]
+    T = real.shape[1]
+    side = np.sign(np.arange(T)[None, :] - np.arange(T)[:, None])  # (T, T)
+    told = []
+    for row, column, row_real, column_real in _KINDS:
+        for where, sign in _SIDES:
+            pairs = (real[:, :, None] == row_real) & (real[:, None, :] == column_real)
+            pairs &= side == sign
+            held = mine[pairs]
+            if not len(held):
+                continue
+            if held.any() != held.all():
+                return None
+            if held[0] != right[pairs][0]:
+                what = "itself" if not sign else f"{column} {where}"
+                sees, should = ("sees", "shouldn't") if held[0] else ("doesn't see", "should")
+                told.append(f"{row} {sees} {what}, but it {should}")
+    if not told:
+        return None
+    count = int((mine != right).sum())
+    others = "".join(f"And {one}. " for one in told[1:])
+    return Finding(
+        "other-kinds",
+        f"In your mask for the decoder, {told[0]}.",
+        f"{others}{count} entries are wrong. {_off_own(evidence)}",
+        ATTENTION,
+    )
+
+
 def _other_padding(evidence: Evidence) -> Finding | None:
     """If the rows of words are right: what a row of padding sees."""
     mine, right = evidence.yours("padded.own"), evidence.right("padded.own")
@@ -257,5 +459,5 @@ TASK = Task(
         Part("Padding of the target is seen only by itself.", 2, matches("padded.own")),
         Part("Words of the source are seen, but not its padding.", 1, matches("padded.cross")),
     ),
-    properties=(_other_padding, _other_mask),
+    properties=(_by_kind, _other_padding, _other_mask),
 )

@@ -80,7 +80,7 @@ def _off(evidence: Evidence) -> str:
         if gap.max() > 1e-4:
             b, t, c = (int(i) for i in np.argwhere(gap > 1e-4)[0])
             return unwrapped(f"""In row {b}, token {t}, channel {c} you have
-            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
+            {number(float(mine[b, t, c]))} instead of {number(float(right[b, t, c]))}.""")
     return ""
 
 
@@ -236,6 +236,63 @@ _padding_placed = mistake(
 )(Coder(blank=False))
 
 
+@mistake(
+    "You gave the first word of each row zeros, too, but only padding should get them.",
+    lambda e: (
+        unwrapped(f"""Place 0 has the sines 0 and the cosines 1. A word may be at place 0, so tell
+    padding by its token and not by its place. {_off(e)}""")
+    ),
+)
+def _first_word_blank(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    waves = left_padded_positions(tokens, n_embd, base)
+    return waves * ((tokens != 0).cumsum(dim=1) > 1)[:, :, None]
+
+
+_times_tokens = mistake(
+    "You multiplied by the tokens themselves instead of by whether they are words.",
+    lambda e: f"`tokens != 0` is True for words and False for padding. {_off(e)}",
+)(lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base) * tokens[:, :, None])
+
+
+@mistake(
+    "You counted down the batch instead of along each row.",
+    lambda e: f"With `cumsum`, a row of (B, T) is counted along `dim=1`. {_off(e)}",
+)
+def _counted_down_the_batch(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    real = tokens != 0
+    places = real.long().cumsum(dim=0) - 1
+    # Each place is one of a text that is long enough.
+    waves = left_padded_positions(torch.ones(1, len(tokens) + 1).long(), n_embd, base)[0]
+    return waves[places.clamp(min=0)] * real[:, :, None]
+
+
+_sines_twice = mistake(
+    "Both channels of your pairs hold the sine, but the second one should hold the cosine.",
+    _off,
+)(
+    lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base)[
+        ..., 0::2
+    ].repeat_interleave(2, dim=-1)
+)
+
+_cosines_twice = mistake(
+    "Both channels of your pairs hold the cosine, but the first one should hold the sine.",
+    _off,
+)(
+    lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base)[
+        ..., 1::2
+    ].repeat_interleave(2, dim=-1)
+)
+
+
+@mistake(
+    "You moved the words of each row to its beginning, but they should stay behind their padding.",
+    lambda e: f"The zeros belong where the padding is, on the left. {_padding(e)}",
+)
+def _words_moved_to_the_left(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    return left_padded_positions((tokens != 0).long().flip(1), n_embd, base)
+
+
 def _place(mine: Array, base: float) -> float | None:
     """The place that sines and cosines, (C,), belong to: a whole number, or the angle of pair 0."""
     C = len(mine)
@@ -261,19 +318,49 @@ def _other_speeds(evidence: Evidence) -> Finding | None:
     angles = np.arctan2(sines, cosines)
     speeds = float(evidence.inputs["base"]) ** (-np.arange(0, mine.shape[-1], 2) / mine.shape[-1])
     known = abs(angles[0] - 1) < _APART
+    advice = _of_angles(evidence, sines, cosines, speeds) or (
+        "Pair 0 is right there, so check the speeds of the others."
+        if known
+        else "Check both the places and the speeds."
+    )
     return Finding(
         "other-angles",
         "Your pairs are sines and cosines, but their angles aren't place · speed.",
         f"At place 1, an angle is the speed itself. There your pairs have the angles "
         f"{', '.join(number(float(a)) for a in angles)}, not counting full turns, but they should "
-        f"have {', '.join(number(float(s)) for s in speeds)}. "
-        + (
-            "Pair 0 is right there, so check the speeds of the others."
-            if known
-            else "Check both the places and the speeds."
-        ),
+        f"have {', '.join(number(float(s)) for s in speeds)}. {advice}",
         POSITIONS,
     )
+
+
+def _of_angles(evidence: Evidence, sines: Array, cosines: Array, speeds: Array) -> str:
+    """How the angles at place 1 come from the right ones, or from which exponents; else empty."""
+    T = evidence.inputs["tokens"].shape[1]
+    factors = {
+        "2π": 2 * np.pi,
+        "π": np.pi,
+        "π / 2": np.pi / 2,
+        "π / 180": np.pi / 180,
+        "1 / T": 1 / T,
+        "1 / (T − 1)": 1 / max(1, T - 1),
+        "2": 2.0,
+        "a half": 0.5,
+    }
+    for said, factor in factors.items():
+        made = np.sin(factor * speeds), np.cos(factor * speeds)
+        if np.allclose(sines, made[0], atol=_APART) and np.allclose(cosines, made[1], atol=_APART):
+            return f"All of yours are the right ones times {said}."
+    angles = np.arctan2(sines, cosines)
+    if (angles < 1e-6).any() or angles.max() > 1 + _APART:
+        return ""
+    exponents = -np.log(angles) / np.log(float(evidence.inputs["base"])) * 2 * len(speeds)
+    if np.abs(exponents - exponents.round(2)).max() > 0.02:
+        return ""
+    said, wanted = (
+        ", ".join(number(float(one)) for one in numbers)
+        for numbers in (exponents.round(2), 2 * np.arange(len(speeds)))
+    )
+    return f"Written as base^(−e / C), yours have e = {said} instead of {wanted}."
 
 
 def _other_places(evidence: Evidence) -> Finding | None:

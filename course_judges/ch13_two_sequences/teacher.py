@@ -1,9 +1,11 @@
 """Judges 13/teacher: what the decoder reads and what it predicts."""
 
 # mypy: allow-untyped-defs
+# ruff: noqa: ARG001, ARG005
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,10 +101,10 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
             value = f"{case}.{name}"
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
-                return f"Your `{name}` has shape {mine.shape}, expected {right.shape}."
+                return f"Your `{name}` has shape {mine.shape} instead of {right.shape}."
             for b in range(len(right)):
                 if not np.array_equal(mine[b], right[b]):
-                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}], expected
+                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
                     [{listed(right[b])}].""")
     return ""
 
@@ -183,7 +185,7 @@ def _too_long(evidence: Evidence) -> str:
     b, longest = int(evidence.inputs["cut"].argmax()), evidence.number("longest")
     mine, right = evidence.yours("cut.x")[b], evidence.right("cut.x")[b]
     return unwrapped(f"""Here longest = {longest}, and text {b} has {evidence.inputs["cut"][b]}
-    tokens. Its row reads [{listed(mine)}], expected [{listed(right)}]. `start` is one of the
+    tokens. Its row reads [{listed(mine)}] instead of [{listed(right)}]. `start` is one of the
     {longest} tokens that may be read, and nothing is predicted after your last one.""")
 
 
@@ -235,6 +237,235 @@ def _without_empty(evidence: Evidence) -> str:
 
 _empty_left_out = mistake("You left out the row of a text without tokens.", _without_empty)(
     Teacher(empty=False)
+)
+
+
+def _transposed_results(*which: int):
+    """The right answer with these of its two results as (T, B)."""
+
+    def answer(texts, start, end, pad, longest):
+        made = teacher_forced(texts, start, end, pad, longest)
+        return tuple(one.T if n in which else one for n, one in enumerate(made))
+
+    return answer
+
+
+def _shapes(evidence: Evidence) -> str:
+    x, y, right = (evidence.yours("alike.x"), evidence.yours("alike.y"), evidence.right("alike.x"))
+    return f"`x` has shape {x.shape} and `y` {y.shape}, but both should have {right.shape}."
+
+
+_batch_axis_second = mistake(
+    "Your rows run down the columns: you return (T, B) instead of (B, T).",
+    lambda e: (
+        f"`pad_sequence` puts the batch second unless you say `batch_first=True`. {_shapes(e)}"
+    ),
+    also=(_transposed_results(0), _transposed_results(1)),
+)(_transposed_results(0, 1))
+
+
+def _in_columns(width):
+    """The right rows, in as many columns as a function of all lengths says."""
+
+    def answer(texts, start, end, pad, longest):
+        x, y = teacher_forced(texts, start, end, pad, longest)
+        T = width([len(text) for text in texts], longest)
+        more = max(0, T - x.shape[1])
+        return tuple(
+            torch.nn.functional.pad(one, (0, more), value=fill)[:, :T]
+            for one, fill in ((x, pad), (y, -100))
+        )
+
+    return answer
+
+
+def _columns(evidence: Evidence) -> str:
+    return next(
+        unwrapped(f"""Texts of {listed(evidence.inputs[case])} tokens should give
+        {evidence.right(f"{case}.y").shape[1]} columns, but yours have
+        {evidence.yours(f"{case}.y").shape[1]}. Here longest = {evidence.number("longest")}.""")
+        for case in _CASES
+        if evidence.yours(f"{case}.y").shape != evidence.right(f"{case}.y").shape
+    )
+
+
+_end_not_in_width = mistake(
+    "You took T from the texts without their ends, so the longest text loses its last prediction.",
+    lambda e: f"{_columns(e)} T counts all tokens that are predicted, the end included.",
+)(_in_columns(lambda lengths, longest: min(longest, max(lengths))))
+
+_width_of_uncut_texts = mistake(
+    "You took T from the texts before they were cut, so the batch is wider than `longest`.",
+    _columns,
+    also=(_in_columns(lambda lengths, longest: max(lengths)),),
+)(_in_columns(lambda lengths, longest: max(lengths) + 1))
+
+_one_column_more = mistake(
+    "Your batch has one column more than the longest row needs, and it holds only filling.",
+    _columns,
+)(_in_columns(lambda lengths, longest: min(longest, max(lengths) + 1) + 1))
+
+_width_of_the_shortest = mistake(
+    "You cut all rows to the shortest one instead of filling up the shorter ones.", _columns
+)(_in_columns(lambda lengths, longest: min(longest, min(lengths) + 1)))
+
+
+def _predictions(y: Array) -> list[list[int]]:
+    return [[int(k) for k in row if k != -100] for row in y]
+
+
+def _without_too_long(evidence: Evidence) -> bool:
+    """Whether all rows are right but those of texts that are too long; without any text it may
+    stop.
+    """
+    lengths, longest = evidence.inputs["cut"], evidence.number("longest")
+    if "cut" in evidence.answers.errors:
+        return bool((lengths >= longest).all())
+    mine, right = _predictions(evidence.yours("cut.y")), _predictions(evidence.right("cut.y"))
+    return len(mine) < len(right) and any(
+        mine == [row for row, fits in zip(right, fit, strict=True) if fits]
+        for fit in (lengths < longest, lengths <= longest)
+    )
+
+
+def _too_many_or_few(evidence: Evidence) -> str:
+    texts = evidence.inputs["cut"]
+    return unwrapped(f"""Of {len(texts)} texts with {listed(texts)} tokens, you return
+    {len(evidence.yours("cut.y"))} rows. Here longest = {evidence.number("longest")}.""")
+
+
+_too_long_left_out = mistake(
+    "You left out texts that are too long, but they should be cut.",
+    _too_many_or_few,
+    recognized=_without_too_long,
+)(
+    lambda texts, start, end, pad, longest: teacher_forced(
+        [text for text in texts if len(text) < longest], start, end, pad, longest
+    )
+)
+
+
+def _whole(texts, start, end, fill, most):
+    """Whole rows, from `start` to the end or to the number of entries that are kept."""
+    return torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor([start, *text, end])[:most] for text in texts],
+        batch_first=True,
+        padding_value=fill,
+    )
+
+
+def _whole_both(texts, start, end, pad, longest, more=1):
+    return tuple(_whole(texts, start, end, fill, longest + more) for fill in (pad, -100))
+
+
+def _whole_read(texts, start, end, pad, longest, more=1):
+    y = teacher_forced(texts, start, end, pad, longest)[1]
+    return _whole(texts, start, end, pad, longest + more), y
+
+
+_whole_rows = mistake(
+    "Your decoder reads and predicts whole rows, from `start` to the end.",
+    lambda e: (
+        unwrapped(f"""{_rows(e)} What is read should leave out the last entry of such a row, and
+    what is predicted the first one.""")
+    ),
+    also=(functools.partial(_whole_both, more=0),),
+)(_whole_both)
+
+_whole_rows_read = mistake(
+    "Your decoder reads whole rows, from `start` to the end.",
+    lambda e: f"{_rows(e)} The end is never read, since after it there is nothing to predict.",
+    also=(functools.partial(_whole_read, more=0),),
+)(_whole_read)
+
+_shifted_twice = mistake(
+    "What your decoder predicts begins with the second token of each text.",
+    lambda e: f"{_rows(e)} When `start` has been read, the first token is predicted.",
+    also=(
+        lambda texts, start, end, pad, longest: tuple(
+            torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=fill)
+            for rows, fill in (
+                ([torch.tensor([start, *t, end])[:-1][:longest] for t in texts], pad),
+                ([torch.tensor([start, *t, end])[2:][:longest] for t in texts], -100),
+            )
+        ),
+    ),
+)(
+    lambda texts, start, end, pad, longest: (
+        teacher_forced(texts, start, end, pad, longest)[0],
+        teacher_forced(texts, start, end, pad, longest)[1][:, 1:],
+    )
+)
+
+
+def _changed_y(change):
+    """The right answer with its predictions changed, given which rows are cut."""
+
+    def answer(texts, start, end, pad, longest):
+        x, y = teacher_forced(texts, start, end, pad, longest)
+        return x, change(y.clone(), torch.tensor([len(text) >= longest for text in texts]))
+
+    return answer
+
+
+def _last_hidden(y, cut):
+    y[cut, -1] = -100
+    return y
+
+
+def _first_hidden(y, cut):
+    y[:, 0] = -100
+    return y
+
+
+def _filled_in_front(y, cut):
+    return torch.stack([torch.cat([row[row == -100], row[row != -100]]) for row in y])
+
+
+_last_of_cut_ignored = mistake(
+    "You replaced the last token of a text that was cut by −100, but it is predicted.",
+    _longest,
+    cases=_PREDICTED,
+)(_changed_y(_last_hidden))
+
+_first_ignored = mistake(
+    "You replaced the first prediction by −100, but after `start` the first token is predicted.",
+    lambda e: _marks(e, "y"),
+    cases=_PREDICTED,
+)(_changed_y(_first_hidden))
+
+_predicted_on_the_right = mistake(
+    "You filled up what is predicted on the left, but its rows should begin together.",
+    lambda e: _marks(e, "y"),
+    cases=_PREDICTED,
+)(_changed_y(_filled_in_front))
+
+
+def _two_widths(evidence: Evidence) -> tuple[str, Array, Array]:
+    """The first case in which what is read and what is predicted have different widths."""
+    for case in _CASES:
+        x, y = evidence.yours(f"{case}.x"), evidence.yours(f"{case}.y")
+        if x.ndim == y.ndim == 2 and len(x) == len(y) and x.shape != y.shape:
+            return case, x, y
+    raise ValueError("both have the same width")
+
+
+def _says_widths(evidence: Evidence) -> str:
+    case, x, y = _two_widths(evidence)
+    right = evidence.right(f"{case}.x")
+    return unwrapped(f"""Of texts with {listed(evidence.inputs[case])} tokens, `x` has shape
+    {x.shape} and `y` {y.shape}, but both should have {right.shape}. {_rows(evidence)}""")
+
+
+_different_widths = mistake(
+    "What is read and what is predicted have different widths.",
+    _says_widths,
+    recognized=lambda e: bool(_two_widths(e)),
+)(
+    lambda texts, start, end, pad, longest: (
+        teacher_forced(texts, start, end, pad, longest)[0][:, :-1],
+        teacher_forced(texts, start, end, pad, longest)[1],
+    )
 )
 
 

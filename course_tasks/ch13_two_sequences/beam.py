@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -60,9 +61,9 @@ def _second_best(rng: Rng, V: int, start: int, end: int) -> Array:
 
 
 def _going_on(rng: Rng, V: int, start: int, end: int) -> Array:
-    """(V, V) a model that repeats one token, and may end after each."""
-    logits, (first, *_) = _nearly_flat(rng, V, start, end)
-    logits[:, first], logits[:, end] = 8, 4
+    """(V, V) a model that repeats `start`, a token like any other, and may end after each."""
+    logits, _ = _nearly_flat(rng, V, start, end)
+    logits[:, start], logits[:, end] = 8, 4
     return logits
 
 
@@ -126,22 +127,28 @@ def _next(
     return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
 
+def model(given: Inputs, k: int) -> Callable[[Any], torch.Tensor]:
+    """The k-th model of a draw: texts (W, t) → log P of the next token (W, V)."""
+    table = given["tables"][k].tobytes()
+    end = int(given["end"])
+    # In half of the drawn models, texts may end at any time. In the others, the end gets likelier
+    # with length.
+    growth = 1.5 * (k % 2) if k < _TABLES else 0.0
+
+    def log_probabilities(x: Any) -> torch.Tensor:
+        rows = torch.as_tensor(x).numpy(force=True)  # (W, t)
+        found = _next(table, growth, end, rows.tobytes(), rows.dtype.str, rows.shape)
+        return torch.from_numpy(found.copy())
+
+    return log_probabilities
+
+
 def _search(answer: Any, given: Inputs, width: int, power: float, longest: int) -> Any:
     found: dict[str, Any] = {}
-    end = int(given["end"])
-    for k, logits in enumerate(given["tables"]):
-        table = logits.tobytes()
-
-        # In half of the drawn models, texts may end at any time. In the others, the end gets
-        # likelier with length.
-        growth = 1.5 * (k % 2) if k < _TABLES else 0.0
-
-        def log_probabilities(x: Any, table: bytes = table, growth: float = growth) -> torch.Tensor:
-            rows = torch.as_tensor(x).numpy(force=True)  # (W, T)
-            found = _next(table, growth, end, rows.tobytes(), rows.dtype.str, rows.shape)
-            return torch.from_numpy(found.copy())
-
-        result = answer(log_probabilities, int(given["start"]), end, width, longest, power)
+    for k in range(len(given["tables"])):
+        result = answer(
+            model(given, k), int(given["start"]), int(given["end"]), width, longest, power
+        )
         tokens, score = parts_of(result, "tokens", "score").values()
         row = np.full(longest + 2, -1)
         tokens = np.asarray(

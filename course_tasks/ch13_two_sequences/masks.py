@@ -26,7 +26,8 @@ def _inputs(rng: Rng) -> Inputs:
     # Shorter or longer than the target by more than one, and never as many places as samples.
     S = int(rng.choice([n for n in (4, 5, 9, 10, 11) if n != B and abs(n - T) > 1]))
     source = _real(rng, B, S)
-    source[int(rng.integers(B))] = False  # nothing to look at
+    # Nothing to look at, but not in the first sample, so that its mask isn't that of no word.
+    source[int(rng.integers(1, B))] = False
     return _of(source, _real(rng, B, T))
 
 

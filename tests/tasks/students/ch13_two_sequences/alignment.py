@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from unlisted.set_01 import ch13
 from unlisted.set_05 import ch13 as fifth_set
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_loop(
@@ -129,7 +130,22 @@ def more_than_any_other(weights, links):
     return (weights * links).sum(-1) > (weights * ~links - 1.0 * links).amax(-1)
 
 
+def one_score_a_sample(weights, links, real):
+    one = [by_loop(weights[b : b + 1], links[b : b + 1], real[b : b + 1]) for b in range(len(real))]
+    return torch.stack(one)
+
+
+def place_0_for_padding(weights, links, real):
+    """Takes `argmax` first, and then multiplies the places by whether they are real."""
+    best = weights.argmax(-1)  # (B, H, T)
+    best = torch.stack([best[b] * real[b][best[b]] for b in range(len(best))])
+    at_best = torch.nn.functional.one_hot(best, weights.shape[-1]).bool()
+    return (at_best & links[:, None]).any(-1).sum((0, 2)) / links.any(-1).sum()
+
+
 WRONG = {
+    "a-score-for-each-sample": one_score_a_sample,
+    "one-score-for-all-heads": lambda *given: in_numpy(*given).mean(),
     "last-link-only": lambda *given: right_words(*given, of_the_last_link),
     "words-with-one-link": lambda weights, links, real: in_numpy(
         weights, links & (links.sum(-1, keepdim=True) == 1), real
@@ -163,7 +179,15 @@ WRONG = {
 
 
 ODD = [
+    (thirteenth_set.row_predicts_the_next_word, "other-choices"),
+    (place_0_for_padding, "other-choices"),
+    (lambda w, a, r: 3.7 * in_numpy(w, a, r), "constant-ratio"),
+    (lambda w, a, r: in_numpy(w[-1:], a[-1:], r[-1:]), "other-choices"),
+    (
+        lambda w, a, r: by_loop(w[:, :, :-1], a[:, :-1], r) * a[:, :-1].any(-1).sum(),
+        "other-choices",
+    ),
     (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "other-shares"),
-    (lambda w, a, r: 100 * by_loop(w, a, r), "constant-ratio"),
+    (lambda w, a, r: 100 * by_loop(w, a, r), "other-choices"),
     (lambda w, a, r: by_loop(w, a, r).squeeze(), "axis-of-one"),
 ]

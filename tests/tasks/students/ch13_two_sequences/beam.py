@@ -10,6 +10,7 @@ from unlisted.set_01 import ch13 as first_set
 from unlisted.set_02 import ch13
 from unlisted.set_03.ch13 import ends_when_enough_are_finished
 from unlisted.set_05 import ch13 as fifth_set
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def with_topk(log_probabilities, start, end, width, longest, power):
@@ -115,7 +116,17 @@ def without_a_limit(f, start, end, width, longest, power):
     return with_topk(f, start, end, width, longest, power)
 
 
-RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
+def with_a_bound(f, start, end, width, longest, power):
+    """Stops once no live text can win any more: its sum only falls, and n is at most `longest`."""
+
+    def no_live_text_can_win(over, live):
+        values = [total / len(tokens) ** power for tokens, total in over]
+        return over and max(values) >= max(total for _, total in live) / longest**power
+
+    return with_pool(f, start, end, width, longest, power, stops=no_live_text_can_win)
+
+
+RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively, "bound": with_a_bound}
 
 
 def length_added(log_probabilities, start, end, width, longest, power):
@@ -233,7 +244,82 @@ def last_of_the_best(f, start, end, width, longest, power):
     return tokens, float(logs[0, tokens[-1]]) / len(tokens) ** power
 
 
+def with_a_list(f, start, end, width, longest, power, **but):
+    """In plain steps, of which some may be wrong."""
+    live, over, begun = [([], 0.0)], [], []
+    for n in range(1, longest + 1):
+        texts = [[start, *t] for t, _ in live]
+        if but.get("last_only"):
+            texts = [t[-1:] for t in texts]
+        if but.get("no_start") and n > 1:
+            texts = [t[1:] for t in texts]
+        grown = []
+        for (tokens, total), row in zip(live, f(torch.tensor(texts)).tolist()):
+            for v, gain in enumerate(row):
+                if but.get("no_early_end") and n == 1 and v == end:
+                    continue
+                if but.get("no_start_again") and v == start:
+                    continue
+                if (but.get("free_end") and v == end) or (but.get("free_first") and n == 1):
+                    gain = 0.0
+                new = total + gain
+                grown.append(([*tokens, v], new / n**power if but.get("in_each_step") else new))
+        grown.sort(key=lambda one: one[1], reverse=True)
+        kept = grown[: max(1, width - 1) if but.get("narrow") else width]
+        ended = [one for one in (grown if but.get("all_ends") else kept) if one[0][-1] == end]
+        over = ended if but.get("last_ended") else over + ended
+        if but.get("one_ended") and over:
+            over = [max(over, key=lambda one: one[1])]
+        live = [one for one in kept if one[0][-1] != end]
+        begun += live
+        if not live or (but.get("two") and len(over) > 1):
+            break
+    if but.get("begun"):
+        live = begun
+    divide = but.get("divide", lambda t, s: s / len(t) ** power)
+    if but.get("in_each_step"):
+        divide = lambda t, s: s  # noqa: E731
+    values = [(t, divide(t, s)) for t, s in over + live]
+    return but.get("pick", lambda values: max(values, key=lambda one: one[1]))(values)
+
+
+def plain(**but):
+    return lambda *given: with_a_list(*given, **but)
+
+
+def divided(how):
+    """With another value than sum / n ** power."""
+    return lambda f, start, end, width, longest, power: with_a_list(
+        f, start, end, width, longest, power, divide=how(end, longest, power)
+    )
+
+
 WRONG = {
+    "best-value-has-ended": thirteenth_set.stops_when_no_live_text_leads,
+    "two-have-ended": plain(two=True),
+    "end-not-added": plain(free_end=True),
+    "first-not-added": plain(free_first=True),
+    "end-not-in-n": divided(
+        lambda end, longest, power: (
+            lambda t, s: s / max(1, len([v for v in t if v != end])) ** power
+        )
+    ),
+    "longest-for-n": divided(lambda end, longest, power: lambda t, s: s / longest**power),
+    "times-power": divided(lambda end, longest, power: lambda t, s: power * s / len(t)),
+    "sign-dropped": divided(lambda end, longest, power: lambda t, s: abs(s) / len(t) ** power),
+    "divided-in-each-step": plain(in_each_step=True),
+    "no-end-at-first": plain(no_early_end=True),
+    "start-never-written": plain(no_start_again=True),
+    "all-ends-set-aside": plain(all_ends=True),
+    "last-token-shown": plain(last_only=True),
+    "start-not-shown": plain(no_start=True),
+    "beginnings-compete": plain(begun=True),
+    "first-in-the-list": plain(pick=lambda values: values[0]),
+    "last-in-the-list": plain(pick=lambda values: values[-1]),
+    "largest-tokens": plain(pick=max),
+    "ended-overwritten": plain(last_ended=True),
+    "best-sum-of-ended-kept": plain(one_ended=True),
+    "beam-too-narrow": plain(narrow=True),
     "ranked-by-the-last": by_the_next_token,
     "product-returned": by_factors(factor=math.exp),
     "logarithms-multiplied": by_factors(),
@@ -278,7 +364,25 @@ WRONG = {
 }
 
 
+def copies_of_the_start(f, start, end, width, longest, power):
+    """Begins with a full beam, of which all texts are the same."""
+    live, over = [([], 0.0)] * width, []
+    for _ in range(longest):
+        rows = f(torch.tensor([[start, *t] for t, _ in live])).tolist()
+        grown = [([*t, v], s + g) for (t, s), row in zip(live, rows) for v, g in enumerate(row)]
+        kept = sorted(grown, key=lambda one: -one[1])[:width]
+        over += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    values = [(t, s / len(t) ** power) for t, s in over + live]
+    return max(values, key=lambda one: one[1])
+
+
 ODD = [
+    (copies_of_the_start, "greedy"),
+    (divided(lambda end, longest, power: lambda t, s: s / len(t) ** (power / 2)), "another-text"),
+    (pool(best=lambda ones, width: sorted(ones, key=lambda o: -o[1])[: 3 * width]), "another-text"),
     (
         lambda *a: (with_topk(*a)[0], with_topk(*a)[1] / 2),
         "constant-ratio",

@@ -10,6 +10,7 @@ from torch import nn
 from unlisted.set_01 import ch13
 from unlisted.set_02 import ch13 as second_set_ch13
 from unlisted.set_03 import ch13 as third_set_ch13
+from unlisted.set_13 import ch13 as thirteenth_set
 
 INF = float("inf")
 
@@ -178,6 +179,55 @@ RIGHT = {
 }
 
 
+class Exchanged(ByLoop):
+    """Values where keys belong."""
+
+    def forward(self, x, memory, real):
+        self.key, self.value = self.value, self.key
+        found = super().forward(x, memory, real)
+        self.key, self.value = self.value, self.key
+        return found
+
+
+class OneHeadForAll(ByEinsum):
+    """All heads share the weights of the first."""
+
+    def heads_of(self, x):
+        heads = super().heads_of(x)
+        if getattr(self, "asks", 0) < 2:  # queries and keys, but not values
+            heads = heads[:, :, :1].repeat(1, 1, self.H, 1)
+        self.asks = getattr(self, "asks", 0) + 1
+        return heads
+
+    def forward(self, x, memory, real):
+        self.asks = 0
+        return super().forward(x, memory, real)
+
+
+class OtherScores(Parts):
+    """With another scale, or with a score that hides too little."""
+
+    hidden, by_places = -INF, False
+
+    def forward(self, x, memory, real):
+        q, k, v = (
+            part.unflatten(2, (self.H, -1)).transpose(1, 2)
+            for part in (self.query(self.norm(x)), self.key(memory), self.value(memory))
+        )
+        scale = math.sqrt(k.shape[2 if self.by_places else 3])
+        scores = (q @ k.mT / scale).masked_fill(~real[:, None, None], self.hidden)
+        found = (scores.softmax(-1).nan_to_num() @ v).transpose(1, 2).flatten(2)
+        return x + self.projection(found) * real.any(1)[:, None, None]
+
+
+class ScaledByPlaces(OtherScores):
+    by_places = True
+
+
+class LowScores(OtherScores):
+    hidden = -2.0
+
+
 class Slip(Parts):
     """With one step done otherwise."""
 
@@ -321,6 +371,8 @@ class TalksToItself(Parts):
 
 
 WRONG = {
+    "padding-zeroed": PaddingZeroed,
+    "key-and-value-exchanged": Exchanged,
     "looks-at-itself": TalksToItself,
     "another-eps": SmallEps,
     "norm-without-weights": PlainNorm,
@@ -382,5 +434,8 @@ ODD = [
     (BiasedKey, "with-biases"),
     (BiasedKeyWithoutNorm, "no-norm"),
     (OnlyNobodyAtAll, "whole-batch-asked"),
-    (PaddingZeroed, "zero-mask"),
+    (thirteenth_set.MemoryZeroedInsteadOfMasked, "padding-zeroed"),
+    (OneHeadForAll, "other-weights"),
+    (ScaledByPlaces, "other-weights"),
+    (LowScores, "other-weights"),
 ]

@@ -7,6 +7,7 @@ from unlisted.set_02 import ch13 as second_set_ch13
 from unlisted.set_03 import ch13 as third_set_ch13
 from unlisted.set_05 import ch13 as fifth_set
 from unlisted.set_12 import ch13 as twelfth_set
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_lstsq(table, shift, trained):
@@ -93,6 +94,37 @@ def steps_of_known_shifts(table, shift, trained):
     return errors
 
 
+def fitted_on_differences(table, shift, trained):
+    """Fits how far each position moves, which is another map where many maps fit."""
+    errors = []
+    for n in trained:
+        x, y = table[: n - shift], table[shift:n]
+        step = torch.linalg.pinv(x) @ (y - x)
+        gap = table[n - shift : -shift] @ step + table[n - shift : -shift] - table[n:]
+        errors.append(gap.square().mean().sqrt())
+    return errors
+
+
+def by_the_first_rows(table, shift, trained):
+    """Where many maps fit, takes one that reads only as many channels as there are pairs."""
+    errors = []
+    for n in trained:
+        M = torch.zeros(table.shape[1], table.shape[1], dtype=table.dtype)
+        read = min(n - shift, table.shape[1])
+        M[:read] = torch.linalg.pinv(table[: n - shift, :read]) @ table[shift:n]
+        errors.append((table[n - shift : -shift] @ M - table[n:]).square().mean().sqrt())
+    return errors
+
+
+def on_every_third_and_with_a_deviation(table, shift, trained):
+    """Two slips: pairs that overlap are left out of the fit, and the mean is subtracted."""
+    errors = []
+    for n in trained:
+        M = table[: n - shift : shift].pinverse() @ table[shift:n:shift]
+        errors.append((table[n - shift : -shift] @ M - table[n:]).std())
+    return torch.stack(errors)
+
+
 WRONG = {
     "one-step-repeated": twelfth_set.one_step_learned_and_repeated,
     "one-pair-more-fitted": but(
@@ -129,6 +161,11 @@ WRONG = {
 
 
 ODD = [
+    (thirteenth_set.pairs_go_round, "other-choices"),
+    (fitted_on_differences, "other-choices"),
+    (by_the_first_rows, "another-of-many-maps"),
+    (on_every_third_and_with_a_deviation, "other-choices"),
+    (lambda table, *given: by_lstsq(table.float(), *given), "nearly-zero"),
     (steps_of_known_shifts, "one-step-repeated"),
     (but(test=lambda n, k: slice(k, k + 3)), "other-errors"),
     (lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference"),

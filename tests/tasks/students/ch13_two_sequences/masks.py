@@ -3,8 +3,11 @@
 import numpy as np
 import torch
 from unlisted.set_01 import ch13
+from unlisted.set_02 import ch13 as second_set
 from unlisted.set_05.ch13 import an_empty_source_is_seen
+from unlisted.set_11 import ch13 as eleventh_set
 from unlisted.set_12 import ch13 as twelfth_set
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_loop(source, target):
@@ -124,7 +127,69 @@ def since_the_last_padding(source, target):
 RIGHT = {"loop": by_loop, "numpy": in_numpy, "products of numbers": as_numbers}
 
 
+def over(row):
+    """(T, T), True where both are words, or as many as there are in a row."""
+    return row[:, None] | row[None]
+
+
+def loop_with(*, source=None, target=None):
+    """The loop, told other words: of the source, of the target, or of both."""
+    return lambda s, t: (
+        by_loop(s, target(t) if target else t)[0],
+        by_loop(source(s) if source else s, t)[1],
+    )
+
+
+def since_the_first_word(real):
+    return torch.stack([row.nonzero().min() <= torch.arange(len(row)) for row in real])
+
+
+def up_to_the_last_word(real):
+    return torch.stack([row.nonzero().max() >= torch.arange(len(row)) for row in real])
+
+
+def one_more(mine, target):
+    for b, t in target.nonzero().tolist():
+        if t + 1 < target.shape[1]:
+            mine[b, t, t + 1] = target[b, t + 1]
+    return mine
+
+
+def place_0_of_empty_sources(theirs, source, target):
+    theirs[source.sum(1) == 0, :, 0] = True
+    return theirs
+
+
+def for_adding(source, target):
+    return tuple(mask.float().log() for mask in by_loop(source, target))
+
+
 WRONG = {
+    "own-inverted": edited(lambda m, t: m.logical_not()),
+    "cross-inverted": edited(cross=lambda c, s, t: 1 - c.int()),
+    "itself-only-if-nothing-else": eleventh_set.only_empty_rows_see_themselves,
+    "itself-only-if-first": second_set.masks_of_the_strict_past,
+    "same-kind": thirteenth_set.same_kind_sees_each_other,
+    "padding-sees-all-words": edited(lambda m, t: where_padding(m, t, lambda row, k: row)),
+    "padding-sees-all-before": edited(
+        lambda m, t: where_padding(m, t, lambda row, k: torch.arange(len(row)) <= k)
+    ),
+    "one-place-ahead": edited(one_more),
+    "inner-padding-taken-for-words": loop_with(target=since_the_first_word),
+    "front-padding-taken-for-words": loop_with(target=up_to_the_last_word),
+    "words-of-all-samples": loop_with(target=lambda t: t.prod(0).bool().repeat(len(t), 1)),
+    "or-between-row-and-column": edited(
+        lambda m, t: torch.stack([over(row).tril() for row in t]) | torch.eye(t.shape[1]).bool()
+    ),
+    "cross-of-the-first": loop_with(source=lambda s: s[0].repeat(len(s), 1)),
+    "cross-words-of-all": loop_with(source=lambda s: s.prod(0).bool().repeat(len(s), 1)),
+    "cross-open-for-padding": edited(cross=lambda c, s, t: c.logical_or(~t.unsqueeze(-1))),
+    "cross-first-place-shown": edited(cross=place_0_of_empty_sources),
+    "cross-future": edited(cross=lambda c, s, t: c.triu()),
+    "cross-not-expanded": lambda s, t: (by_loop(s, t)[0], s.unsqueeze(1)),
+    "cross-transposed": edited(cross=lambda c, s, t: c.transpose(1, 2)),
+    "exchanged": lambda s, t: (by_loop(s, t)[1], by_loop(s, t)[0]),
+    "added-to-scores": for_adding,
     "inverted": lambda s, t: tuple(~mask for mask in by_loop(s, t)),
     "causal-only": edited(lambda m, t: lower(t).repeat(len(t), 1, 1)),
     "padding-only": edited(no_causal),
@@ -151,8 +216,9 @@ WRONG = {
 
 
 ODD = [
+    (edited(lambda m, t: t[:, None] ^ t[..., None]), "other-kinds"),
     (twelfth_set.padding_separates, "gap-separates"),
-    (edited(lambda m, t: torch.ones_like(m)), "too-many-true"),
+    (edited(lambda m, t: torch.ones_like(m)), "other-kinds"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
     (lambda s, t: tuple(mask.squeeze() for mask in by_loop(s, t)), "axis-of-one"),
     (lambda s, t: (by_loop(s, t)[0], s[:, None].repeat(1, s.shape[1], 1)), "shape"),

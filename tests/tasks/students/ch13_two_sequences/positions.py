@@ -7,6 +7,7 @@ import torch
 from unlisted.set_01 import ch13
 from unlisted.set_05 import ch13 as fifth_set
 from unlisted.set_09.ch13 import speeds_that_grow
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_loop(
@@ -88,7 +89,40 @@ RIGHT = {
 }
 
 
+def edited(edit):
+    """A right answer whose (B, T, C) numbers are changed afterwards."""
+    return lambda tokens, *how: edit(by_loop(tokens, *how), tokens)
+
+
+def same_in_both(first):
+    def edit(out, tokens):
+        out[..., 1 - first :: 2] = out[..., first::2]
+        return out
+
+    return edit
+
+
+def moved_to_the_left(out, tokens):
+    for row, count in zip(out, (tokens == 0).sum(1).tolist(), strict=True):
+        row[:] = row.roll(-count, dims=0)
+    return out
+
+
+def down_the_batch(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.cumsum(dim=0) - 1
+    angles = places[..., None] / base ** (torch.arange(0, n_embd, 2) / n_embd)
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves.masked_fill(~real[..., None], 0)
+
+
 WRONG = {
+    "first-word-blank": thirteenth_set.first_word_taken_for_padding,
+    "times-tokens": edited(lambda out, tokens: out * tokens.unsqueeze(2)),
+    "counted-down-the-batch": down_the_batch,
+    "sines-twice": edited(same_in_both(0)),
+    "cosines-twice": edited(same_in_both(1)),
+    "words-moved-to-the-left": edited(moved_to_the_left),
     "counted-from-the-end": ch13.places_from_the_end,
     "slowest-first": ch13.slow_waves_first,
     "no-word-placed": from_the_first_word,
@@ -122,6 +156,7 @@ def _before(x, C, base):
 
 
 ODD = [
+    (lambda x, C, base: by_loop(x, C, base, power=lambda c: (c // 2 + 1) * 2 / C), "other-angles"),
     (speeds_that_grow, "faster"),  # in single precision, which large angles feel
     (ch13.places_as_shares, "other-angles"),
     (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),

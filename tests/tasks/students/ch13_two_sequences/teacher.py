@@ -7,6 +7,7 @@ from unlisted.set_01 import ch13
 from unlisted.set_02 import ch13 as second_set
 from unlisted.set_05 import ch13 as fifth_set
 from unlisted.set_12 import ch13 as twelfth_set
+from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_library(texts, start, end, pad, longest):
@@ -107,7 +108,82 @@ def one_more_read(texts, start, end, pad, longest):
     return x, torch.nn.functional.pad(y, (0, T - y.shape[1]), value=-100)
 
 
+def in_width(width):
+    """Right rows in as many columns as a function of texts and `longest` says."""
+
+    def answer(texts, start, end, pad, longest):
+        T = width(texts, longest)
+        x, y = np.full((len(texts), T), pad), np.full((len(texts), T), -100)
+        for b, text in enumerate(texts):
+            reads, says = [start, *text][: min(T, longest)], [*text, end][: min(T, longest)]
+            x[b, : len(reads)], y[b, : len(says)] = reads, says
+        return x, y
+
+    return answer
+
+
+def whole_rows(texts, start, end, pad, longest):
+    rows = [[start, *text, end][: longest + 1] for text in texts]
+    T = max(map(len, rows))
+    return tuple(
+        torch.tensor([row + [value] * (T - len(row)) for row in rows]) for value in (pad, -100)
+    )
+
+
+def edited_predictions(edit):
+    def answer(texts, start, end, pad, longest):
+        x, y = in_numpy(texts, start, end, pad, longest)
+        for row, text in zip(y, texts, strict=True):
+            edit(row, len(text) >= longest)
+        return x, y
+
+    return answer
+
+
+def hide_the_last_of_cut(row, cut):
+    if cut:
+        row[-1] = -100
+
+
+def hide_the_first(row, cut):
+    row[0] = -100
+
+
+def move_to_the_right(row, cut):
+    row[:] = np.roll(row, int((row == -100).sum()))
+
+
 WRONG = {
+    "different-widths": lambda texts, start, end, pad, longest: (
+        pad_sequence(
+            [torch.tensor([start, *text])[: longest - 1] for text in texts],
+            batch_first=True,
+            padding_value=pad,
+        ),
+        by_library(texts, start, end, pad, longest)[1],
+    ),
+    "batch-axis-second": thirteenth_set.batch_axis_second,
+    "end-not-in-width": thirteenth_set.width_without_the_end,
+    "width-of-uncut-texts": in_width(lambda texts, longest: max(map(len, texts)) + 1),
+    "one-column-more": in_width(lambda texts, longest: min(longest, max(map(len, texts)) + 1) + 1),
+    "width-of-the-shortest": in_width(
+        lambda texts, longest: min([longest, *(len(text) + 1 for text in texts)])
+    ),
+    "too-long-left-out": lambda texts, start, end, pad, longest: in_numpy(
+        [text for text in texts if len(text) + 1 <= longest], start, end, pad, longest
+    ),
+    "whole-rows": whole_rows,
+    "whole-rows-read": lambda texts, start, end, pad, longest: (
+        whole_rows(texts, start, end, pad, longest)[0],
+        in_numpy(texts, start, end, pad, longest)[1],
+    ),
+    "shifted-twice": lambda texts, start, end, pad, longest: (
+        in_numpy(texts, start, end, pad, longest)[0],
+        in_numpy(texts, start, end, pad, longest)[1][:, 1:],
+    ),
+    "last-of-cut-ignored": edited_predictions(hide_the_last_of_cut),
+    "first-ignored": edited_predictions(hide_the_first),
+    "predicted-on-the-right": edited_predictions(move_to_the_right),
     "one-more-read": twelfth_set.read_one_more_than_predicted,
     "start-read-in-place": start_instead_of_the_first,
     "end-ignored": no_loss_at_the_end,
