@@ -352,20 +352,23 @@ def _of_all_places() -> Numbers:
 _PLACES = 2000 * 64
 
 _LOOK_AT = {
-    ("one",): "Only the mask of a single symbol can be off then: entry (t, s) is true if s < t and "
-    "`x[n, s] == x[n, t]`. `one` is the share of the places with such an s at which `y[n, s]` of "
-    "the last one is `y[n, t]`.",
-    ("three",): "So you count the right places. Among these, `three` is the share at which what "
-    "followed the last earlier place is right. By which number of places do you divide?",
-    ("found",): "So you match the symbols as you should, and only this count or what you divide it "
-    "by is off: a place counts once if there is at least one s < t with the same three symbols, "
-    "and `found` is a share of all places of all windows.",
-    ("one", "three"): "So you count the right places. Look at what you take for right there: is it "
-    "`y[n, s]` of the last s < t, compared with `y[n, t]`? And do you divide by the number of "
-    "places that count?",
+    ("one",): "For `one`, place s agrees with place t if s < t and `x[n, s] == x[n, t]`. Among the "
+    "places t with such an s, `one` is the share at which `y[n, s]` of the last one is `y[n, t]`.",
+    (
+        "three",
+    ): "So three symbols are found at the right places. Among these places, `three` is the "
+    "share at which what followed the last earlier one is right. Do you divide by their number?",
+    ("found",): "A place counts once in `found` if there is at least one s < t with the same three "
+    "symbols, and `found` is a share of all places of all windows.",
+    (
+        "one",
+        "three",
+    ): "So three symbols are found at the right places. Look at what you take for right "
+    "there: is it `y[n, s]` of the last s < t, compared with `y[n, t]`? And do you divide by the "
+    "number of places that count?",
     ("one", "found"): "",
-    ("three", "found"): "So you match a single symbol as you should. For three, entry (t, s) has "
-    "to be true at (t, s), (t − 1, s − 1) and (t − 2, s − 2) of the same mask, and s < t.",
+    ("three", "found"): "A single symbol is matched as it should be. Three agree at (t, s) if "
+    "single symbols agree at (t, s), (t − 1, s − 1) and (t − 2, s − 2), and only s < t counts.",
 }
 
 
@@ -380,10 +383,10 @@ def _right_in_part(evidence: Evidence) -> Finding | None:
         return None
     right = " and ".join(f"`{name}`" for name in names if name not in wrong)
     sides = "".join(
-        f"Your `{name}` is {number(values[name])}, but runs on this text give between "
-        f"{number(low)} and {number(high)}. "
+        f"Your `{name}` is {number(values[name])}, which is "
+        f"{'smaller' if values[name] < low else 'larger'} than in any run on this text. "
         for name in wrong
-        for low, high in [RANGES[str(evidence.answers.values["observed.text"])][name]]
+        for low, _ in [RANGES[str(evidence.answers.values["observed.text"])][name]]
     )
     places = (
         f" Your number would be {number(values['found'] * _PLACES, 6)} of {_PLACES} places."
