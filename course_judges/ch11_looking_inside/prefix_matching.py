@@ -110,7 +110,8 @@ def _two_behind(weights: Tensor, tokens: Tensor) -> Tensor:
 @mistake(
     "You divided by the number of all positions, but a new symbol has nothing to match.",
     lambda e: unwrapped(f"""{_numbers(e)} You divided by {e.number("B") * e.number("T")}, but only
-    some of these positions have a symbol that came before."""),
+    some of these positions have a symbol that came before. If your mask keeps its diagonal, every
+    position comes before itself."""),
 )
 def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     look = _behind(_earlier(tokens))
@@ -301,6 +302,36 @@ def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     return _score(weights, _behind(_earlier(tokens)), same.sum(-1) > 1)
 
 
+def _rolled(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = tokens[:, :, None] == tokens[:, None, :]
+    found = (weights * same.roll(1, dims=-1).tril()[:, None]).sum(dim=(0, 2, 3))
+    return found / _earlier(tokens).any(-1).sum().clamp(min=1)
+
+
+def _rolled_where_asked(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = tokens[:, :, None] == tokens[:, None, :]
+    return _score(weights, same.roll(1, dims=-1).tril(), _earlier(tokens).any(-1))
+
+
+_rolled_round = mistake(
+    "You rolled the matches by a column before you left out the future.",
+    lambda e: unwrapped(f"""`roll` brings the last column round to column 0, so the weight on
+    position 0 counts for each position that holds the last symbol of the text. Leave out s ≥ t
+    first. {_numbers(e)}"""),
+    also=(_rolled_where_asked,),
+)(_rolled)
+
+
+@mistake(
+    "You averaged only over the positions that have some weight in the right places.",
+    lambda e: unwrapped(f"""A position whose symbol came before counts, even if its weight after all
+    of the earlier occurrences is 0. {_numbers(e)}"""),
+)
+def _only_where_found(weights: Tensor, tokens: Tensor) -> Tensor:
+    found = (weights * _behind(_earlier(tokens))[:, None]).sum(-1)  # (B, H, T)
+    return found.sum(dim=(0, 2)) / (found > 0).sum(dim=(0, 2)).clamp(min=1)
+
+
 @mistake("You averaged over the heads, but each head has its own score.", _numbers)
 def _heads_averaged(weights: Tensor, tokens: Tensor) -> Tensor:
     scores = prefix_matching(weights, tokens)
@@ -338,18 +369,17 @@ _places_of_other_texts = mistake(
 def _follows(tokens: Array, t: int, s: int) -> str:
     """Why the weight of position t on position s counts, or why it doesn't."""
     if s == 0:
-        return "nothing comes before position 0, so it follows no symbol"
-    alike = f"the symbol {tokens[t]} as position {t} does"
+        return "nothing comes before position 0"
     if tokens[s - 1] == tokens[t]:
-        return f"position {s - 1} holds {alike}, and position {s} comes right after it"
-    return f"position {s - 1} holds {tokens[s - 1]} and not {alike}"
+        return f"position {s - 1} holds the same symbol as position {t}, and {s} is right after it"
+    return f"position {s - 1} holds {tokens[s - 1]}, and position {t} holds {tokens[t]}"
 
 
 def _weights_counted(evidence: Evidence) -> Finding | None:
     """Which weights of a single text go into the score, and by what they are divided."""
     right = evidence.right("single")
     mine = evidence.shaped("single", right.shape)
-    if evidence.same("single") or evidence.same("scores"):
+    if evidence.same("single") or evidence.same("scores") or not mine.any():
         return None
     tokens = evidence.inputs["single"][0]
     places = np.argwhere(np.tri(len(tokens)))  # (t, s) of each head
@@ -359,22 +389,24 @@ def _weights_counted(evidence: Evidence) -> Finding | None:
     shares = mine[counts]
     divided = 1 / float(shares[0]) if len(shares) and np.allclose(shares, shares[0]) else 0.0
     said = [
-        f"We gave your function the text {tokens.tolist()}, and heads that each have a single "
-        "weight of 1."
+        f"We gave your function the text {tokens.tolist()}, and heads that each have only one "
+        "weight, which is 1."
     ]
-    for some, verb in ((extra, "You count"), (missing, "You leave out")):
+    for some, what in ((extra, "You count {}that you shouldn't"), (missing, "You leave out {}")):
         if len(some):
             t, s = (int(i) for i in some[0])
-            others = f" So it is with {len(some) - 1} other weights." if len(some) > 2 else ""
+            many = "a weight " if len(some) == 1 else f"{len(some)} weights "
+            such = "that" if len(some) == 1 else "such as that"
             said.append(
-                f"{verb} the weight of position {t} on position {s}, but "
-                f"{_follows(tokens, t, s)}.{others}"
+                f"{what.format(many).strip()}, {such} of position {t} on position {s}: "
+                f"{_follows(tokens, t, s)}."
             )
+    none = " or not at all" if divided == 1 else ""
     known = [int(t) for t in range(len(tokens)) if tokens[t] in tokens[:t]]
     if divided and abs(divided - asked) > 1e-3:
         said.append(
-            f"You divide the sum by {number(divided)}, but {asked} positions have a symbol that "
-            f"came before: {listed(known)}."
+            f"You divide the sum by {number(divided)}{none}, but {asked} positions have a symbol "
+            f"that came before: {listed(known)}."
         )
     elif not divided and len(shares):
         low, high = float(shares.min()), float(shares.max())
