@@ -78,6 +78,56 @@ class Runner:
         return Pass(x @ unembedding.T, torch.stack(found), torch.stack(weights))
 
 
+class Watched(Runner):
+    """The same, and it remembers by what its heads were replaced."""
+
+    def __init__(self, given: Inputs, prefix: str = "model"):
+        super().__init__(given, prefix)
+        self._calls: list[tuple[Tensor, dict[tuple[int, int], Tensor]]] = []
+
+    def __call__(self, texts: Tensor, replaced: Replaced | None = None) -> Pass:
+        """(B, T) int64 → a pass."""
+        made = super().__call__(texts, replaced)
+        put = {
+            (int(layer), int(head)): torch.as_tensor(other).detach().clone()
+            for (layer, head), other in (replaced or {}).items()
+        }
+        self._calls.append((texts.clone(), put))
+        return made
+
+    def handed(self, texts: Tensor) -> Tensor:
+        """(L, H, B, T, D): what each head found instead on these texts, in the last call that
+        replaced no other head; NaN if there was none.
+        """
+        L, H, D, _ = self._tensors[2].shape
+        given = torch.full((L, H, *texts.shape, D), torch.nan)
+        for asked, put in self._calls:
+            if len(put) == 1 and torch.equal(asked, texts):
+                ((layer, head), other), *_ = put.items()
+                if layer in range(L) and head in range(H):
+                    given[layer, head] = other
+        return given
+
+    def together(self) -> int:
+        """How many heads were replaced in one call, at most."""
+        return max((len(put) for _, put in self._calls), default=0)
+
+    def unknown(self) -> Tensor:
+        """(n, 2): layer and head of what was to be replaced, but isn't there."""
+        L, H = self._tensors[2].shape[:2]
+        asked = [place for _, put in self._calls for place in put]
+        outside = [(k, h) for k, h in asked if k not in range(L) or h not in range(H)]
+        return torch.tensor(outside, dtype=torch.int64).reshape(-1, 2)
+
+    def seen(self, texts: Tensor) -> dict[str, Tensor | int]:
+        """All of this by name, for a judge; `CALLS` has the names."""
+        return dict(zip(CALLS, (self.handed(texts), self.together(), self.unknown()), strict=True))
+
+
+CALLS = ("handed", "together", "unknown")
+"""What a judge gets to see of the calls of a model, beside what an answer returns."""
+
+
 def random_model(
     rng: Rng, V: int, T: int, C: int, D: int, *, heads: tuple[int, int] = (LAYERS, HEADS)
 ) -> dict[str, Array]:

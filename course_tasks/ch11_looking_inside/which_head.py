@@ -6,9 +6,10 @@ import functools
 from typing import Any
 
 import numpy as np
+import torch
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Watched
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -115,16 +116,21 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
 
 
 def _experiment(model: str, answer: Any, given: Inputs) -> Any:
+    run = Watched(given, model)
     names = ("texts", "targets", "sources", "reference")
-    result = entries_of(
-        answer(Runner(given, model), *(tensor(given[name]) for name in names)), KEYS
-    )
+    result = entries_of(answer(run, *(tensor(given[name]) for name in names)), KEYS)
+    seen = run.seen(tensor(given["texts"]))
+    handed = seen["handed"].flatten(2, 3)  # (L, H, N · T, D)
+    # One vector for each head, or NaN if it isn't the same in all texts and at all positions.
+    steady = (handed == handed[:, :, :1]).all(dim=(2, 3))[..., None]
+    seen["handed"] = handed[:, :, 0].where(steady, torch.nan)
     layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
     return {
         "damage": result["damage"],
         "head": [float(layer), float(head)],
         "looks": result["looks"],
         "prediction": str(result["prediction"]),
+        **seen,
     }
 
 
