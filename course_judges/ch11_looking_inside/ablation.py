@@ -283,7 +283,7 @@ def _reference_cut(run: Runner, tokens: Tensor, targets: Tensor, reference: Tens
     return mean_ablation(run, tokens, targets, reference[:, : tokens.shape[1]])
 
 
-def _other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
+def other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
     """What else a head may be replaced by, each of a shape that broadcasts to (L, H, B, T, D)."""
     found = reference.found.transpose(1, 2)  # (L, H, N, T, D)
     L, H, _, _, D = found.shape
@@ -303,6 +303,8 @@ def _other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
         "its mean without position 0": found[:, :, :, 1:].mean(dim=(2, 3), keepdim=True),
         "its mean without the last position": found[:, :, :, :-1].mean(dim=(2, 3), keepdim=True),
         "its mean at position 0 only": found[:, :, :, :1].mean(2, keepdim=True),
+        "its mean at the last position only": found[:, :, :, -1:].mean(2, keepdim=True),
+        "its mean in the first text of the reference only": found[:, :, :1].mean(3, keepdim=True),
         "its mean in the last text of the reference only": found[:, :, -1:].mean(3, keepdim=True),
         "what it found at the last position of the last text": found[:, :, -1:, -1:],
         "what it found at position 0 of the first text": found[:, :, :1, :1],
@@ -326,7 +328,7 @@ def _logit_of_the_target(logits: Tensor, targets: Tensor) -> Tensor:
     return logits.gather(-1, targets[..., None])
 
 
-OTHER_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+_OTHER_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "": loss_of,
     "You used `reshape` or `view` to bring the logits to (B, V, T), which mixes up their axes. "
     "`transpose(1, 2)` moves them.": lambda logits, targets: F.cross_entropy(
@@ -408,7 +410,7 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
         evidence,
         "calls",
         means[:, :, None, None].numpy(),
-        lambda: _other_replacements(other, plain),
+        lambda: other_replacements(other, plain),
         "its mean over the reference",
         ABLATE,
         "tokens",
@@ -420,7 +422,7 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
         [run(texts, {(layer, head): means[layer, head]}).logits for head in range(H)]
         for layer in range(L)
     ]
-    losses = OTHER_LOSSES | {
+    losses = _OTHER_LOSSES | {
         "Your loss compares the logits with the tokens themselves instead of the targets.": (
             lambda logits, _: loss_of(logits, texts)
         ),

@@ -98,7 +98,7 @@ def _elsewhere(many: int, texts: str, section: Section) -> Finding:
         )
     return Finding(
         "other-texts",
-        f"No call in which you replace a head reads `{texts}` as they are.",
+        f"No call in which you replace a head reads `{texts}` as it is given.",
         f"A replaced head is tried on `{texts}`. Which texts does `run` get there?",
         section,
     )

@@ -6,10 +6,10 @@ import functools
 from typing import Any
 
 import numpy as np
-import torch
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Watched
+from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -121,10 +121,14 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     result = entries_of(answer(run, *(tensor(given[name]) for name in names)), KEYS)
     seen = run.seen(tensor(given["texts"]))
     handed = seen["handed"].flatten(2, 3)  # (L, H, N · T, D)
-    # One vector for each head, or NaN if it isn't the same in all texts and at all positions.
-    steady = (handed == handed[:, :, :1]).all(dim=(2, 3))[..., None]
-    seen["handed"] = handed[:, :, 0].where(steady, torch.nan)
-    layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
+    # One vector for each head, if it is the same in all texts and at all positions.
+    seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
+    try:
+        layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
+    except (TypeError, ValueError) as error:
+        raise ReturnedTypeError(
+            f"returned {result['head']!r:.40} as `head`; it should be the pair (layer, head)"
+        ) from error
     return {
         "damage": result["damage"],
         "head": [float(layer), float(head)],
@@ -133,6 +137,9 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
         **seen,
     }
 
+
+SEEN = (*CALLS, "steady")
+"""What a judge gets to see of the calls of a model, beside what an answer returns."""
 
 PROBE = Probe(
     _inputs,
