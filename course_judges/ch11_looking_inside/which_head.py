@@ -491,7 +491,7 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
     if not (steady | np.isnan(handed).any(-1)).all():
         return Finding(
             "not-one-vector",
-            "What you put in place of a head differs between texts or positions.",
+            "What a head finds instead differs between texts or positions in your calls.",
             "The mean of a head is a single vector (D,), over all texts and positions of the "
             f"reference, as in task 5. {_numbers(evidence)}",
             ABLATE,
