@@ -70,7 +70,7 @@ _exchanged = mistake(
 _queries_down_the_columns = mistake(
     "Your QK is transposed.",
     lambda e: unwrapped(f"""Row i should belong to the token that asks, and column j to the token
-    that is looked at. {_qk(e)}"""),
+    that is looked at. Did you exchange query and key, or transpose the product? {_qk(e)}"""),
     cases=_QK,
 )(_changed(lambda pair, _: (pair[0].T, pair[1])))
 
@@ -170,6 +170,12 @@ _causal_mask = mistake(
     cases=_QK,
     also=(_hidden_above(-torch.inf),),
 )(_hidden_above(0.0))
+
+_causal_mask_in_ov = mistake(
+    "You put a causal mask on OV, but its rows and columns are tokens, not positions.",
+    lambda e: f"Tokens in a vocabulary don't come before or after each other. {_ov(e)}",
+    cases=_OV,
+)(_changed(lambda pair, _: (pair[0], pair[1].tril())))
 
 _logits_centered = mistake(
     "You subtracted the mean from each row of OV, but it should hold the logits themselves.",

@@ -182,6 +182,17 @@ _gain_before_norm = mistake(
     ),
 )(lambda x, gain, shift, eps, unembedding: (_layer_norm(x * gain, eps) + shift) @ unembedding.T)
 
+_logits_centered = mistake(
+    "You subtracted the mean from each position's logits.",
+    lambda e: f"The model's own logits aren't centered. {_last(e)}",
+)(
+    _lens(
+        read=lambda x, unembedding: (
+            x @ unembedding.T - (x @ unembedding.T).mean(dim=-1, keepdim=True)
+        )
+    )
+)
+
 _unembedding_reshaped = mistake(
     "You used `reshape` or `view` instead of `.T` to bring the unembedding into shape.",
     lambda e: unwrapped(f"""`reshape` keeps the numbers in their order and cuts them into rows of

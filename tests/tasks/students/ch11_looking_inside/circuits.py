@@ -62,6 +62,7 @@ QK, OV = right(0), right(1)
 
 
 WRONG = {
+    "causal-mask-in-ov": but(None, lambda *given: OV(*given) * torch.ones_like(OV(*given)).tril()),
     "scores-centered": but(lambda *given: QK(*given) - QK(*given).mean(1, keepdim=True)),
     "mean-token-subtracted": but(None, lambda *given: OV(*given) - OV(*given).mean(0)),
     "written-normed": but(

@@ -71,6 +71,7 @@ ONE, NONE = torch.ones, torch.zeros
 RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
 
 WRONG = {
+    "logits-centered": lambda x, g, s, e, u: library(x, g, s, e, u - u.mean(dim=0)),
     "over-the-texts": joint((1,)),
     "over-the-layers": joint((0,)),
     "layers-together": with_statistics(lambda x, layer, b, t: x[layer]),
