@@ -287,28 +287,29 @@ _scores_reshaped = mistake(
     )
 )
 
+
+def _copies_with(*turned: bool) -> Callable[..., Pair]:
+    """An OV in which value, output and unembedding are reshaped where they should be transposed."""
+
+    def change(pair: Pair, given: tuple[Tensor, ...]) -> Pair:
+        made = given[0]
+        for matrix, wrong in zip(given[3:], turned, strict=True):
+            made = made @ (_turned(matrix) if wrong else matrix.T)
+        return pair[0], made
+
+    return _changed(change)
+
+
 _copies_reshaped = mistake(
     "You used `reshape` or `view` instead of `.T` to bring a factor of OV into shape.",
     lambda e: unwrapped(f"{_RESHAPED} {_ov(e)}"),
     cases=_OV,
     also=tuple(
-        _changed(
-            lambda pair, given, turns=turns: (
-                pair[0],
-                functools.reduce(
-                    torch.matmul,
-                    (
-                        _turned(given[at]) if turned else given[at].T
-                        for at, turned in zip((3, 4, 5), turns, strict=True)
-                    ),
-                    given[0],
-                ),
-            )
-        )
-        for turns in itertools.product((False, True), repeat=3)
-        if any(turns) and turns != (False, False, True)
+        _copies_with(*turned)
+        for turned in itertools.product((False, True), repeat=3)
+        if any(turned) and turned != (False, False, True)
     ),
-)(_changed(lambda pair, given: (pair[0], _written(given) @ _turned(given[5]))))
+)(_copies_with(False, False, True))
 
 _scaled_values = mistake(
     "You divided OV by √D as well, but only scores are scaled.",

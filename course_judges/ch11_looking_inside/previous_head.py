@@ -161,7 +161,7 @@ def _score_of_the_one_before(evidence: Evidence, case: str) -> float | None:
 def _factors(V: int, T: int) -> dict[str, float]:
     """What strength may have been multiplied by, as it is written behind it."""
     lengths = {"max(V, T)": max(V, T), "T": T, "V": V, "(V + T)": V + T, "C": V + T + V}
-    made = {}
+    made: dict[str, float] = {}
     for name, length in lengths.items():
         made |= {
             f" / √{name}": length**-0.5,

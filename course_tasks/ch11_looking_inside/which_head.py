@@ -120,7 +120,7 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     names = ("texts", "targets", "sources", "reference")
     result = entries_of(answer(run, *(tensor(given[name]) for name in names)), KEYS)
     seen = run.seen(tensor(given["texts"]))
-    handed = seen["handed"].flatten(2, 3)  # (L, H, N · T, D)
+    handed = run.handed(tensor(given["texts"])).flatten(2, 3)  # (L, H, N · T, D)
     # One vector for each head, if it is the same in all texts and at all positions.
     seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
     try:
