@@ -10,6 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+KNOWN = "same.tril(-1).any(dim=-1)"
+TWO = "same & before[0]"
+ANY_ORDER = """(
+            lambda three: (three[:, :, None] == three[:, None]).all(dim=-1)
+        )(
+            torch.stack(
+                [F.pad(x, (k, 0), value=-1 - k)[:, :T] for k in range(3)], dim=-1
+            ).sort(dim=-1).values
+        )"""
+RECENT = """(
+            (y[:, :, None] == y[:, None, :])
+            & agree
+            & (agree.flip(-1).cumsum(dim=-1).flip(-1) <= (3 if name == "three" else 1))
+        ).any(dim=-1)"""
+MOST_FREQUENT = "(agree.float() @ F.one_hot(y).float()).argmax(dim=-1) == y"
 BLOCKS_CUT = """        model.blocks = nn.Sequential(*stack)
         losses[name] = evaluate(model, corpus.validation, 8)
 """
@@ -254,5 +269,89 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Said the symbol at the earlier place instead of what followed it.",
             {"y.gather(1, last)": "x.gather(1, last)"},
         ),
+        "every-pair": Slip(
+            "Counted every pair of a place and an earlier one, not each place once.",
+            {
+                "y.gather(1, last) == y": "(y[:, :, None] == y[:, None, :])[agree]",
+                "right[found]": "right",
+            },
+        ),
+        "found-of-known": Slip(
+            "Divided `found` by the places whose symbol came before, not by all.",
+            {"found.float().mean().item()}": f"found[{KNOWN}].float().mean().item()}}"},
+        ),
+        "found-of-one": Slip(
+            "Noted for `found` where a single symbol came before.",
+            {"found.float().mean().item()}": f"{KNOWN}.float().mean().item()}}"},
+        ),
+        "windows-counted": Slip(
+            "Counted in how many windows the three come back somewhere.",
+            {"found.float().mean().item()}": "found.any(dim=-1).float().mean().item()}"},
+        ),
+        "found-if-right": Slip(
+            "Counted in `found` only the places where copying is right.",
+            {"found.float().mean().item()}": "(found & right).float().mean().item()}"},
+        ),
+        "pairs-found": Slip(
+            "Noted for `found` the share of all pairs of places.",
+            {"found.float().mean().item()}": "agree.float().mean().item()}"},
+        ),
+        "two-symbols": Slip(
+            "Let two symbols agree instead of three.", {"same & before[0] & before[1]": TWO}
+        ),
+        "four-symbols": Slip(
+            "Let four symbols agree instead of three.",
+            {"for k in (1, 2)]": "for k in (1, 2, 3)]", "before[1])": "before[1] & before[2])"},
+        ),
+        "following-symbols": Slip(
+            "Compared the two symbols after each place instead of those before it.",
+            {"F.pad(same, (k, 0, k, 0))[:, :T, :T]": "F.pad(same, (0, k, 0, k))[:, k:, k:]"},
+        ),
+        "any-order": Slip(
+            "Let the three symbols come before in any order.",
+            {"same & before[0] & before[1]": ANY_ORDER},
+        ),
+        "not-found-counted": Slip(
+            "Counted the places where nothing was found, too.", {"right[found]": "right"}
+        ),
+        "of-known-places": Slip(
+            "Divided `three` by the places whose last symbol came before.",
+            {"right[found]": f"(right & found)[{KNOWN}]"},
+        ),
+        "compared-with-x": Slip(
+            "Compared with the symbol at t instead of with what follows it.",
+            {"y.gather(1, last) == y": "y.gather(1, last) == x"},
+        ),
+        "one-too-far": Slip(
+            "Took the symbol two after the earlier place.",
+            {"y.gather(1, last)": "y.gather(1, (last + 1).clamp(max=T - 1))"},
+        ),
+        "any-place": Slip(
+            "Counted a place as right if any of the earlier ones is.",
+            {"y.gather(1, last) == y": "((y[:, :, None] == y[:, None, :]) & agree).any(dim=-1)"},
+        ),
+        "most-frequent": Slip(
+            "Took what followed most of the earlier places.",
+            {"y.gather(1, last) == y": MOST_FREQUENT},
+        ),
+        "mean-of-windows": Slip(
+            "Averaged the shares of the windows.",
+            {
+                "right[found].float().mean()": "((right & found).sum(1) / found.sum(1)).nanmean()",
+            },
+        ),
+        "end-of-window": Slip(
+            "Looked only at the last place of each window.",
+            {
+                "right[found]": "right[:, -1][found[:, -1]]",
+                "found.float().mean().item()}": "found[:, -1].float().mean().item()}",
+            },
+        ),
+        "three-places": Slip(
+            "Took the last three places of one symbol for `three`.",
+            {"same & before[0] & before[1]": "same", "y.gather(1, last) == y": RECENT},
+        ),
+        "shorter-windows": Slip("Drew windows of 32 symbols.", {"T = 64": "T = 32"}),
+        "longer-windows": Slip("Drew windows of 128 symbols.", {"T = 64": "T = 128"}),
     },
 }

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import numbers_apart, unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Runner
+from course_tasks.answers import Array
+from course_tasks.ch11_looking_inside.shared import CALLS, Pass, Replaced, Runner
+from course_tasks.verdict import Finding
 
 Replacement = Callable[[Pass, Pass, int, int], Tensor]
 
@@ -250,6 +254,185 @@ _median_for_mean = mistake("You took the median of each channel instead of the m
 )
 
 
+@mistake(
+    "You took the mean over the reference and the texts that you test together.",
+    lambda e: unwrapped(f"""The mean is over `reference` alone. Otherwise it still contains some of
+    what you want to remove. {_stops_if_shorter(e)}{_shown(e)}"""),
+)
+def _mean_of_both(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    def both(other: Pass, plain: Pass, layer: int, head: int) -> Tensor:
+        found = [made.found[layer, :, head].flatten(0, 1) for made in (other, plain)]
+        return torch.cat(found).mean(0)
+
+    return ablated(both)(run, tokens, targets, reference)
+
+
+def _stops_if_shorter(evidence: Evidence) -> str:
+    if "one" not in evidence.answers.errors:
+        return ""
+    return "And if these texts are shorter than those of the reference, your answer stops. "
+
+
+@mistake(
+    "You took the mean over only as many positions of the reference as the tested texts have.",
+    lambda e: unwrapped(f"""It is over all positions of the reference, also if the texts that you
+    test are shorter. {farthest_head(e, "one")}"""),
+    cases=("texts", "one"),
+)
+def _reference_cut(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    return mean_ablation(run, tokens, targets, reference[:, : tokens.shape[1]])
+
+
+def other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
+    """What else a head may be replaced by, each of a shape that broadcasts to (L, H, B, T, D)."""
+    found = reference.found.transpose(1, 2)  # (L, H, N, T, D)
+    L, H, _, _, D = found.shape
+    means = found.mean(dim=(2, 3), keepdim=True)
+    own = plain.found.transpose(1, 2)
+    made = {
+        "what it found in the tested texts themselves, so nothing changes": own,
+        "what it found in the tested texts minus the mean": own - means,
+        "what it found in the tested texts plus the mean": own + means,
+        "half its mean": means / 2,
+        "minus its mean": -means,
+        "its sum over the reference instead of its mean": found.sum(dim=(2, 3), keepdim=True),
+        "its mean over the texts, added up over the positions": found.mean(2, keepdim=True).sum(
+            3, keepdim=True
+        ),
+        "the largest number of each channel": found.amax(dim=(2, 3), keepdim=True),
+        "its mean without position 0": found[:, :, :, 1:].mean(dim=(2, 3), keepdim=True),
+        "its mean without the last position": found[:, :, :, :-1].mean(dim=(2, 3), keepdim=True),
+        "its mean at position 0 only": found[:, :, :, :1].mean(2, keepdim=True),
+        "its mean at the last position only": found[:, :, :, -1:].mean(2, keepdim=True),
+        "its mean in the first text of the reference only": found[:, :, :1].mean(3, keepdim=True),
+        "its mean in the last text of the reference only": found[:, :, -1:].mean(3, keepdim=True),
+        "what it found at the last position of the last text": found[:, :, -1:, -1:],
+        "what it found at position 0 of the first text": found[:, :, :1, :1],
+        "the mean of the next head of its layer": means.roll(-1, dims=1),
+        "the mean of the head before it": means.roll(1, dims=1),
+        "the mean of the head with its number in layer 0": means[:1],
+        "the mean of the head with its number in the last layer": means[-1:],
+        "a mean over all layers": means.mean(0, keepdim=True),
+        "a mean that mixes the heads, because `reshape` doesn't move axes": reference.found.reshape(
+            L, H, -1, D
+        ).mean(2)[:, :, None, None],
+    }
+    return {name: other.numpy() for name, other in made.items()}
+
+
+def _last_left_out(logits: Tensor, targets: Tensor) -> Tensor:
+    return loss_of(logits[:, :-1], targets[:, :-1])
+
+
+def _logit_of_the_target(logits: Tensor, targets: Tensor) -> Tensor:
+    return logits.gather(-1, targets[..., None])
+
+
+_OTHER_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "": loss_of,
+    "You used `reshape` or `view` to bring the logits to (B, V, T), which mixes up their axes. "
+    "`transpose(1, 2)` moves them.": lambda logits, targets: F.cross_entropy(
+        logits.reshape(logits.shape[0], logits.shape[2], -1), targets
+    ),
+    "Your loss compares logits with the targets of the position after. `targets` is already "
+    "shifted.": lambda logits, targets: loss_of(logits[:, :-1], targets[:, 1:]),
+    "Your loss compares logits with the targets of the position before.": lambda logits, targets: (
+        loss_of(logits[:, 1:], targets[:, :-1])
+    ),
+    "Your loss leaves out the last position.": _last_left_out,
+    "Your loss leaves out position 0.": lambda logits, targets: loss_of(
+        logits[:, 1:], targets[:, 1:]
+    ),
+    "Your loss is that of position 0 only.": lambda logits, targets: loss_of(
+        logits[:, :1], targets[:, :1]
+    ),
+    "Your loss is that of the first text only.": lambda logits, targets: loss_of(
+        logits[:1], targets[:1]
+    ),
+    "Your loss is that of the last text only.": lambda logits, targets: loss_of(
+        logits[-1:], targets[-1:]
+    ),
+    "You gave probabilities to `cross_entropy`, which takes a softmax itself and needs logits.": (
+        lambda logits, targets: loss_of(logits.softmax(-1), targets)
+    ),
+    "You measure how often the model is wrong instead of its cross-entropy.": (
+        lambda logits, targets: (logits.argmax(-1) != targets).float().mean()
+    ),
+    "You measure how often the model is right instead of its cross-entropy.": (
+        lambda logits, targets: (logits.argmax(-1) == targets).float().mean()
+    ),
+    "Your loss leaves out the targets that are 0, but 0 is a symbol like the others.": (
+        lambda logits, targets: F.cross_entropy(
+            logits.flatten(0, 1), targets.flatten(), ignore_index=0
+        )
+    ),
+    "You measure the target's probability without its logarithm.": lambda logits, targets: (
+        -_logit_of_the_target(logits.softmax(-1), targets).mean()
+    ),
+    "You took the logarithm of the mean probability instead of the mean of the logarithms.": (
+        lambda logits, targets: -_logit_of_the_target(logits.softmax(-1), targets).mean().log()
+    ),
+    "You measure the target's logit without the softmax over all of them.": (
+        lambda logits, targets: -_logit_of_the_target(logits, targets).mean()
+    ),
+    "You took e to the power of the loss, the perplexity.": lambda logits, targets: loss_of(
+        logits, targets
+    ).exp(),
+    "Your loss has the opposite sign of the cross-entropy.": lambda logits, targets: (
+        -loss_of(logits, targets)
+    ),
+    "You averaged the logits over the texts before the loss.": lambda logits, targets: (
+        F.cross_entropy(logits.mean(0).repeat(len(targets), 1, 1).flatten(0, 1), targets.flatten())
+    ),
+    "You averaged the logits over the positions before the loss.": lambda logits, targets: loss_of(
+        logits.mean(1, keepdim=True).expand_as(logits), targets
+    ),
+    "You took the largest loss of a position instead of the mean.": lambda logits, targets: (
+        F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").max()
+    ),
+    "You took the median of the losses instead of their mean.": lambda logits, targets: (
+        F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").median()
+    ),
+}
+
+
+def _as_the_calls_show(evidence: Evidence) -> Finding | None:
+    """What was put in place of the heads, and if that is right, what was measured."""
+    if evidence.same("texts"):
+        return None
+    run = Runner(evidence.inputs)
+    texts, targets, reference = (
+        torch.as_tensor(evidence.inputs[name]) for name in ("texts", "targets", "reference")
+    )
+    plain, other = run(texts), run(reference)
+    means = other.found.mean(dim=(1, 3))  # (L, H, D)
+    found = put(
+        evidence,
+        "calls",
+        means[:, :, None, None].numpy(),
+        lambda: other_replacements(other, plain),
+        "its mean over the reference",
+        ABLATE,
+        "tokens",
+    )
+    if found is not None or np.isnan(evidence.yours("calls.handed")).any():
+        return found
+    L, H = means.shape[:2]
+    broken = [
+        [run(texts, {(layer, head): means[layer, head]}).logits for head in range(H)]
+        for layer in range(L)
+    ]
+    losses = _OTHER_LOSSES | {
+        "Your loss compares the logits with the tokens themselves instead of the targets.": (
+            lambda logits, _: loss_of(logits, texts)
+        ),
+        "Your loss compares the logits with the next tokens instead of the targets.": (
+            lambda logits, _: loss_of(logits[:, :-1], texts[:, 1:])
+        ),
+    }
+    return measured(evidence, "texts", plain.logits, broken, targets, losses, ABLATE)
+
+
 TASK = Task(
     "What a head is worth",
     mean_ablation,
@@ -258,5 +441,7 @@ TASK = Task(
         Part("The increase for every head, its mean in its place.", 3, matches("texts")),
         Part("For a single shorter text as well.", 1, matches("texts", "one")),
     ),
+    uncompared=CALLS,
+    properties=(_as_the_calls_show,),
     cases=("texts",),
 )

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch11_looking_inside.ablation import farthest_head
+from course_judges.ch11_looking_inside.replacing import heads_right, put, worked_out
 from course_judges.ch11_looking_inside.sections import PATCH
+from course_judges.comparisons import compared
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Runner
+from course_judges.quoting import farthest_index
+from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
+from course_tasks.ch11_looking_inside.shared import CALLS, Pass, Runner
+from course_tasks.verdict import Finding
 
 Lead = Callable[[Tensor, Tensor, Tensor], Tensor]
 Share = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -277,9 +284,188 @@ _kept_between = mistake(
 )(patched(share=_kept_within(0, 1)))
 
 
+def _other_replacements(clean: Pass, bad: Pass) -> dict[str, Array]:
+    """What else may be patched, each of a shape that broadcasts to (L, H, B, T, D)."""
+    good, own = (one.found.transpose(1, 2) for one in (clean, bad))  # (L, H, B, T, D)
+    last, first = own.clone(), own.clone()
+    last[:, :, :, -1] = good[:, :, :, -1]
+    first[:, :, :, 0] = good[:, :, :, 0]
+    made = {
+        "what it found in the corrupted run, so nothing changes": own,
+        "zeros": torch.zeros_like(own),
+        "the difference between what it found in the two runs": good - own,
+        "the mean of what it found in the two runs": (good + own) / 2,
+        "the sum of what it found in the two runs": good + own,
+        "what it found in the clean run, at position 0 only": first,
+        "what it found in the clean run, at the last position only": last,
+        "what it found at position 0 of the clean text": good[:, :, :, :1],
+        "what it found in the first clean text": good[:, :, :1],
+        "what it found in another clean text, because their order is reversed": good.flip(2),
+        "what it found in the clean run, with the positions reversed": good.flip(3),
+        "what it found in the clean run one position before": good.roll(1, dims=3),
+        "what it found in the clean run one position after": good.roll(-1, dims=3),
+        "what the next head of its layer found in the clean run": good.roll(-1, dims=1),
+        "what the head before it found in the clean run": good.roll(1, dims=1),
+        "what the head with its number found in layer 0": good[:1],
+        "what the head with its number found in the last layer": good[-1:],
+        "what head 0 of its layer found in the clean run": good[:, :1],
+        "the mean of what all heads of its layer found": good.mean(1, keepdim=True),
+    }
+    return {name: other.numpy() for name, other in made.items()}
+
+
+_OTHER_LEADS: dict[str, Lead] = {
+    "": lead_of,
+    "You read `right` and `wrong` of all pairs in each text, or in a mean of all texts, but each "
+    "text has its own.": lambda logits, right, wrong: (
+        logits[:, -1].mean(0)[right] - logits[:, -1].mean(0)[wrong]
+    ),
+    "You took only the logit of `wrong`, not the lead of `right` over it.": (
+        lambda logits, right, wrong: -logits[torch.arange(len(right)), -1, wrong]
+    ),
+    "You added the two logits instead of subtracting that of `wrong`.": (
+        lambda logits, right, wrong: (
+            logits[torch.arange(len(right)), -1, right]
+            + logits[torch.arange(len(right)), -1, wrong]
+        )
+    ),
+    "You read the logits one position before the last.": lambda logits, right, wrong: lead_of(
+        logits[:, :-1], right, wrong
+    ),
+    "You took the lead in the last pair of texts only.": lambda logits, right, wrong: lead_of(
+        logits[-1:], right[-1:], wrong[-1:]
+    ),
+    "You took the lead without its sign.": lambda logits, right, wrong: lead_of(
+        logits, right, wrong
+    ).abs(),
+    "You took the probability of `right` beside `wrong` instead of the lead.": (
+        lambda logits, right, wrong: lead_of(logits, right, wrong).sigmoid()
+    ),
+    "You took a quotient of two probabilities instead of a difference of two logits.": (
+        lambda logits, right, wrong: lead_of(logits, right, wrong).exp()
+    ),
+    "You counted how often `right` is ahead of `wrong` instead of by how much.": (
+        lambda logits, right, wrong: (lead_of(logits, right, wrong) > 0).float()
+    ),
+    "You counted how often `right` has the largest logit.": lambda logits, right, wrong: (  # noqa: ARG005
+        (logits[:, -1].argmax(-1) == right).float()
+    ),
+    "You took the largest of the leads instead of their mean.": lambda logits, right, wrong: (
+        lead_of(logits, right, wrong).max()
+    ),
+    "You took the smallest of the leads instead of their mean.": lambda logits, right, wrong: (
+        lead_of(logits, right, wrong).min()
+    ),
+}
+
+_OTHER_SHARES: dict[str, Share] = {
+    "You divided by the corrupted lead instead of by clean − corrupted.": (
+        lambda patched, corrupted, clean: (patched - corrupted) / corrupted  # noqa: ARG005
+    ),
+    "You divided by the patched lead instead of by clean − corrupted.": (
+        lambda patched, corrupted, clean: (patched - corrupted) / patched  # noqa: ARG005
+    ),
+    "You divided by clean + corrupted instead of by clean − corrupted.": (
+        lambda patched, corrupted, clean: (patched - corrupted) / (clean + corrupted)
+    ),
+    "You divided by clean − patched instead of by clean − corrupted.": (
+        lambda patched, corrupted, clean: (patched - corrupted) / (clean - patched)
+    ),
+    "You didn't subtract the corrupted lead from the patched one.": (
+        lambda patched, corrupted, clean: patched / (clean - corrupted)
+    ),
+    "You added the corrupted lead to the patched one instead of subtracting it.": (
+        lambda patched, corrupted, clean: (patched + corrupted) / (clean - corrupted)
+    ),
+    "You subtracted the clean lead from the patched one instead of the corrupted one.": (
+        lambda patched, corrupted, clean: (patched - clean) / (clean - corrupted)
+    ),
+    "You divided only the corrupted lead by clean − corrupted, because brackets are missing.": (
+        lambda patched, corrupted, clean: patched - corrupted / (clean - corrupted)
+    ),
+    "You divided by the clean lead and then subtracted the other, because brackets are missing.": (
+        lambda patched, corrupted, clean: (patched - corrupted) / clean - corrupted
+    ),
+    "You multiplied by clean − corrupted instead of dividing by it.": (
+        lambda patched, corrupted, clean: (patched - corrupted) * (clean - corrupted)
+    ),
+}
+
+
+def _as_the_calls_show(evidence: Evidence) -> Finding | None:
+    """What was patched, and if that is right, what was measured."""
+    mine = evidence.shaped("shares", evidence.right("shares").shape)
+    if evidence.same("shares"):
+        return None
+    run = Runner(evidence.inputs)
+    texts, others, right, wrong = (
+        torch.as_tensor(evidence.inputs[name]) for name in ("clean", "corrupted", "right", "wrong")
+    )
+    clean, bad = run(texts), run(others)
+    found = put(
+        evidence,
+        "calls",
+        clean.found.transpose(1, 2).numpy(),
+        lambda: _other_replacements(clean, bad),
+        "what it found in the clean run",
+        PATCH,
+        "corrupted",
+    )
+    if found is not None or np.isnan(evidence.yours("calls.handed")).any():
+        return found
+    L, _, H = clean.found.shape[:3]
+    mixed = [
+        [run(others, {(layer, head): clean.found[layer, :, head]}).logits for head in range(H)]
+        for layer in range(L)
+    ]
+
+    def shares(lead: Lead, share: Share) -> Array:
+        def mean(logits: Tensor) -> Tensor:
+            return lead(logits, right, wrong).mean()
+
+        top, bottom = mean(clean.logits), mean(bad.logits)
+        return np.array([[float(share(mean(one), bottom, top)) for one in row] for row in mixed])
+
+    work = _worked_out(evidence, [lead_of(one, right, wrong) for one in (clean.logits, bad.logits)])
+    for said, lead in _OTHER_LEADS.items():
+        if len(texts[0]) == 1 and "before the last" in said:
+            continue  # there is none
+        if said and close(mine, shares(lead, _share)).all():
+            return Finding("other-lead", said, work, PATCH)
+    for said, share in _OTHER_SHARES.items():
+        if close(mine, shares(lead_of, share)).all():
+            return Finding("other-share", said, work, PATCH)
+    if compared(mine, evidence.right("shares")) is not None:
+        return None  # which says more
+    return Finding(
+        "other-difference",
+        "You patch what you should, so the leads or the share are wrong.",
+        work,
+        PATCH,
+    )
+
+
+def _worked_out(evidence: Evidence, leads: list[Tensor]) -> str:
+    """The share of the head that is farthest off, from its three leads."""
+    mine, right = evidence.yours("shares"), evidence.right("shares")
+    layer, head = farthest_index(mine, right)
+    clean, corrupted = (float(lead.mean()) for lead in leads)
+    share = float(right[layer, head])
+    mixed = corrupted + share * (clean - corrupted)
+    return (
+        f"{heads_right(mine, right)}Averaged over the texts, "
+        f"{worked_out({'the clean lead': clean, 'the corrupted lead': corrupted})}. With head "
+        f"{head} of layer {layer} patched, the lead is {number(mixed, 4)}, so its share is "
+        f"{number(share, 4)}, but you return {number(float(mine[layer, head]), 4)}."
+    )
+
+
 TASK = Task(
     "Patching a head",
     patch_heads,
     PATCH,
     (Part("Of the lead, the share that each head brings back.", 4, matches("shares")),),
+    uncompared=CALLS,
+    properties=(_as_the_calls_show,),
+    cases=("shares",),
 )

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import FIND
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -76,20 +77,26 @@ def _one_before(weights: Tensor, tokens: Tensor) -> Tensor:
     return _score(weights, _behind(earlier, -1), earlier.any(-1))
 
 
-def _worked_out(evidence: Evidence) -> Finding | None:
+def _sums(evidence: Evidence) -> str:
     """The sum and the count that the score of head 0 is made of."""
-    if evidence.same("scores"):
-        return None
     earlier = _earlier(torch.as_tensor(evidence.inputs["tokens"]))
     asked, right = int(earlier.any(-1).sum()), evidence.right("scores")
     mine = evidence.shaped("scores", right.shape)
-    return Finding(
-        "another-score",
-        "Your scores aren't the mean weight on the positions right after earlier occurrences.",
+    return (
         f"In these texts, {asked} positions have a symbol that came before. In head 0, their "
         "weights on all positions after earlier occurrences add up to "
         f"{number(float(right[0]) * asked, 4)}. Divided by {asked}, that is "
-        f"{number(float(right[0]), 4)}, but your score is {number(float(mine[0]), 4)}.",
+        f"{number(float(right[0]), 4)}, but your score is {number(float(mine[0]), 4)}."
+    )
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    if evidence.same("scores"):
+        return None
+    return Finding(
+        "another-score",
+        "Your scores aren't the mean weight on the positions right after earlier occurrences.",
+        _sums(evidence),
         FIND,
     )
 
@@ -103,7 +110,8 @@ def _two_behind(weights: Tensor, tokens: Tensor) -> Tensor:
 @mistake(
     "You divided by the number of all positions, but a new symbol has nothing to match.",
     lambda e: unwrapped(f"""{_numbers(e)} You divided by {e.number("B") * e.number("T")}, but only
-    some of these positions have a symbol that came before."""),
+    some of these positions have a symbol that came before. If your mask keeps its diagonal, every
+    position comes before itself."""),
 )
 def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     look = _behind(_earlier(tokens))
@@ -294,6 +302,36 @@ def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     return _score(weights, _behind(_earlier(tokens)), same.sum(-1) > 1)
 
 
+def _rolled(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = tokens[:, :, None] == tokens[:, None, :]
+    found = (weights * same.roll(1, dims=-1).tril()[:, None]).sum(dim=(0, 2, 3))
+    return found / _earlier(tokens).any(-1).sum().clamp(min=1)
+
+
+def _rolled_where_asked(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = tokens[:, :, None] == tokens[:, None, :]
+    return _score(weights, same.roll(1, dims=-1).tril(), _earlier(tokens).any(-1))
+
+
+_rolled_round = mistake(
+    "You rolled the matches by a column before you left out the future.",
+    lambda e: unwrapped(f"""`roll` brings the last column round to column 0, so the weight on
+    position 0 counts for each position that holds the last symbol of the text. Leave out s ≥ t
+    first. {_numbers(e)}"""),
+    also=(_rolled_where_asked,),
+)(_rolled)
+
+
+@mistake(
+    "You averaged only over the positions that have some weight in the right places.",
+    lambda e: unwrapped(f"""A position whose symbol came before counts, even if its weight after all
+    of the earlier occurrences is 0. {_numbers(e)}"""),
+)
+def _only_where_found(weights: Tensor, tokens: Tensor) -> Tensor:
+    found = (weights * _behind(_earlier(tokens))[:, None]).sum(-1)  # (B, H, T)
+    return found.sum(dim=(0, 2)) / (found > 0).sum(dim=(0, 2)).clamp(min=1)
+
+
 @mistake("You averaged over the heads, but each head has its own score.", _numbers)
 def _heads_averaged(weights: Tensor, tokens: Tensor) -> Tensor:
     scores = prefix_matching(weights, tokens)
@@ -328,6 +366,79 @@ _places_of_other_texts = mistake(
 )(_of_other_texts(heads_first=False))
 
 
+def _follows(tokens: Array, t: int, s: int) -> str:
+    """Why the weight of position t on position s counts, or why it doesn't."""
+    if s == 0:
+        return "nothing comes before position 0"
+    if tokens[s - 1] == tokens[t]:
+        return f"position {s - 1} holds the same symbol as position {t}, and {s} is right after it"
+    return f"position {s - 1} holds {tokens[s - 1]}, and position {t} holds {tokens[t]}"
+
+
+def _weights_counted(evidence: Evidence) -> Finding | None:
+    """Which weights of a single text go into the score, and by what they are divided."""
+    right = evidence.right("single")
+    mine = evidence.shaped("single", right.shape)
+    if evidence.same("single") or evidence.same("scores") or not mine.any():
+        return None
+    tokens = evidence.inputs["single"][0]
+    places = np.argwhere(np.tri(len(tokens)))  # (t, s) of each head
+    asked = round(1 / float(right.max()))
+    counts, should = abs(mine) > 1e-6, right > 0
+    extra, missing = places[counts & ~should], places[should & ~counts]
+    shares = mine[counts]
+    divided = 1 / float(shares[0]) if len(shares) and np.allclose(shares, shares[0]) else 0.0
+    said = [
+        f"We gave your function the text {tokens.tolist()}, and heads that each have only one "
+        "weight, which is 1."
+    ]
+    for some, what in ((extra, "You count {}that you shouldn't"), (missing, "You leave out {}")):
+        if len(some):
+            t, s = (int(i) for i in some[0])
+            many = "a weight " if len(some) == 1 else f"{len(some)} weights "
+            such = "that" if len(some) == 1 else "such as that"
+            said.append(
+                f"{what.format(many).strip()}, {such} of position {t} on position {s}: "
+                f"{_follows(tokens, t, s)}."
+            )
+    none = " or not at all" if divided == 1 else ""
+    known = [int(t) for t in range(len(tokens)) if tokens[t] in tokens[:t]]
+    if divided and abs(divided - asked) > 1e-3:
+        said.append(
+            f"You divide the sum by {number(divided)}{none}, but {asked} positions have a symbol "
+            f"that came before: {listed(known)}."
+        )
+    elif not divided and len(shares):
+        low, high = float(shares.min()), float(shares.max())
+        said.append(
+            f"And you don't count all weights alike: a weight of 1 adds between {number(low)} and "
+            f"{number(high)} to your score. Each should add 1 / {asked}, because {asked} positions "
+            "have a symbol that came before."
+        )
+    what = (
+        "Your score counts weights in the wrong places."
+        if len(extra)
+        else "Your score leaves out weights that count."
+        if len(missing)
+        else "Your score counts the right weights, but doesn't divide by the number of positions "
+        "whose symbol came before."
+    )
+    return Finding("weights-counted", what, " ".join(said), FIND)
+
+
+def _right_for_one_text(evidence: Evidence) -> Finding | None:
+    """Right for a single text, but not for several."""
+    if not evidence.same("single") or evidence.same("scores") or evidence.number("B") < 2:
+        return None
+    return Finding(
+        "right-for-one-text",
+        "Your scores are right for a single text, but not for several.",
+        "Add up the weights of all texts, and divide the sum once by the number of positions, in "
+        f"all texts, whose symbol came before. {_sums(evidence)}",
+        FIND,
+    )
+
+
 TASK = Task(
     "The prefix-matching score",
     prefix_matching,
@@ -337,5 +448,6 @@ TASK = Task(
         Part("And where one token comes back, or none.", 1, matches("scores", "fresh")),
     ),
     cases=_USUAL,
+    properties=(_weights_counted, _right_for_one_text),
     examples=(_worked_out,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future
 from course_judges.quoting import farthest
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.verdict import Finding
 
 Made = dict[str, Tensor]
@@ -58,12 +59,12 @@ def previous_token_head(V: int, T: int, strength: float) -> Made:
 
 
 def _row(evidence: Evidence) -> str:
-    t = evidence.number("T") - 1
-    mine, right = (
-        w[0, t] for w in (evidence.yours("head.weights"), evidence.right("head.weights"))
-    )
-    return unwrapped(f"""The weights of position {t} are {row(mine)}, but with strength
-    {float(evidence.inputs["strength"]):g} on position {t - 1} they should be {row(right)}.""")
+    mine, right = (side("head.weights")[0] for side in (evidence.yours, evidence.right))
+    off = abs(mine - right).max(-1)  # (T,)
+    t = int(len(off) - 1 - off[::-1].round(6).argmax())
+    strength = f"with strength {float(evidence.inputs['strength']):g} on position {t - 1} "
+    return unwrapped(f"""The weights of position {t} are {row(mine[t])}, but {strength if t else ""}
+    they should be {row(right[t])}.""")
 
 
 def _written(evidence: Evidence) -> str:
@@ -147,28 +148,61 @@ _writes_over_the_token = mistake(
 )(lambda V, T, strength: _made(V, T, strength, writes="tokens"))
 
 
-def _another_score(evidence: Evidence) -> Finding | None:
-    """Positions look one back and nowhere else, but with another score than `strength`."""
-    mine, right = evidence.yours("head.scores"), evidence.right("head.scores")
-    strength, T = float(evidence.inputs["strength"]), evidence.number("T")
-    if mine.shape != right.shape or T < 2:
+def _score_of_the_one_before(evidence: Evidence, case: str) -> float | None:
+    """What t gives t − 1, if it gives nothing to others and the same to each."""
+    mine, right = evidence.yours(f"{case}.scores"), evidence.right(f"{case}.scores")
+    if mine.shape != right.shape or len(mine) < 2:
         return None
     score = float(mine[1, 0])
-    if abs(score - strength) < 1e-3 or not close(mine, right * score / strength).all():
+    strength = float(evidence.inputs["strength"])
+    return score if close(mine, right * score / strength).all() else None
+
+
+def _factors(V: int, T: int) -> dict[str, float]:
+    """What strength may have been multiplied by, as it is written behind it."""
+    lengths = {"max(V, T)": max(V, T), "T": T, "V": V, "(V + T)": V + T, "C": V + T + V}
+    made: dict[str, float] = {}
+    for name, length in lengths.items():
+        made |= {
+            f" / √{name}": length**-0.5,
+            f" · √{name}": length**0.5,
+            f" / {name}": 1 / length,
+            f" · {name}": float(length),
+        }
+    for name, other in itertools.permutations(lengths, 2):
+        made[f" · √{name} / √{other}"] = (lengths[name] / lengths[other]) ** 0.5
+    return made
+
+
+def _undone(evidence: Evidence, scores: dict[str, float]) -> str:
+    """How the scores of one or both cases come from strength, in words."""
+    strength, V, T = float(evidence.inputs["strength"]), evidence.number("V"), evidence.number("T")
+    times = {case: score / strength for case, score in scores.items()}
+    if all(abs(score - 1) < 1e-3 for score in scores.values()):
+        return " Your score is always 1, as if strength weren't used."
+    if all(abs(one - strength) < 1e-3 for one in times.values()):
+        return " That is strength squared, as if both query and key contained it."
+    known = {"head": _factors(V, T), "wide": _factors(T, V)}
+    for name in known["head"]:
+        if all(abs(one - known[case][name]) < 1e-3 for case, one in times.items()):
+            return f" That is strength{name}."
+    one = times.get("head", next(iter(times.values())))
+    return f" That is {number(one)} times strength."
+
+
+def _another_score(evidence: Evidence) -> Finding | None:
+    """Positions look one back and nowhere else, but with another score than `strength`."""
+    strength, score = float(evidence.inputs["strength"]), _score_of_the_one_before(evidence, "head")
+    if score is None or abs(score - strength) < 1e-3:
         return None
-    times = score / strength
-    undone = f" That is {number(times)} times strength."
-    for root, sign in ((times**-2 if score else 0.0, "/"), (times**2, "·")):
-        if root > 1.5 and abs(root - round(root)) < 1e-3:
-            undone = f" That is strength {sign} √{round(root)}."
-    if abs(times - strength) < 1e-3:
-        undone = " That is strength squared, as if both query and key contained it."
+    wide = _score_of_the_one_before(evidence, "wide")
+    scores = {"head": score} if wide is None else {"head": score, "wide": wide}
     return Finding(
         "another-score",
         "Your scores are in the right places, but the score of t for t − 1 isn't `strength`.",
         f"After the division by √D, the score is {number(score)} instead of "
-        f"{number(strength)}.{undone} Query and key together have to make up for the division "
-        f"by √D, where D is the number of rows of your query. {_row(evidence)}",
+        f"{number(strength)}.{_undone(evidence, scores)} Query and key together have to make up "
+        f"for the division by √D, where D is the number of rows of your query. {_row(evidence)}",
         BUILD,
     )
 
@@ -177,18 +211,16 @@ def _right_for_few_tokens(evidence: Evidence) -> Finding | None:
     """Another score than `strength`, but only if there are more tokens than positions."""
     if not evidence.same("head.weights", "head.scores") or evidence.same("wide.scores"):
         return None
-    mine, right = evidence.yours("wide.scores"), evidence.right("wide.scores")
-    strength, few = float(evidence.inputs["strength"]), evidence.number("V")
-    if mine.shape != right.shape or few < 2:
+    score, few = _score_of_the_one_before(evidence, "wide"), evidence.number("V")
+    if score is None:
         return None
-    score = float(mine[1, 0])
-    if not close(mine, right * score / strength).all():
-        return None
+    strength = float(evidence.inputs["strength"])
     return Finding(
         "another-score",
         "If there are more tokens than positions, your score of t for t − 1 isn't `strength`.",
         f"With V = {evidence.number('T')}, T = {few} and strength {number(strength)}, the score of "
-        f"t for t − 1 is {number(score)} after the division by √D. With V = {few} and "
+        f"t for t − 1 is {number(score)} after the division by √D."
+        f"{_undone(evidence, {'wide': score, 'head': strength})} With V = {few} and "
         f"T = {evidence.number('T')}, it is {number(strength)}, as it should be. D is the number "
         "of rows of your query. Does your factor use that D, or the number of positions?",
         BUILD,
@@ -199,29 +231,109 @@ def _misplaced(evidence: Evidence) -> Finding | None:
     """The right weights, but the wrong numbers written."""
     if not evidence.same("head.weights") or evidence.same("head.written"):
         return None
+    right = evidence.right("head.written")
+    mine, V = evidence.shaped("head.written", right.shape), evidence.number("V")
+    elsewhere, there = abs(mine[..., :-V]).max() > 1e-4, abs(mine[..., -V:]).max() > 1e-4
+    what = "Your head looks where it should, but it doesn't write the right numbers."
+    if not elsewhere and not there:
+        what = "Your head looks where it should, but it writes only zeros."
+    elif not there:
+        what = "Your head looks where it should, but it writes nothing into the last V channels."
+    elif elsewhere and close(mine[..., -V:], right[..., -V:]).all():
+        what = "Your head writes the right token, but not only into the last V channels."
     return Finding(
         "written-differs",
-        "Your head looks where it should, but it doesn't write the right numbers.",
-        f"{_written(evidence)} {farthest(evidence, 'head.written')}",
+        what,
+        f"{_copied(evidence)}{_written(evidence)} {farthest(evidence, 'head.written')}",
         BUILD,
+    )
+
+
+def _copied(evidence: Evidence) -> str:
+    """What becomes of each token, if the head writes into the last V channels."""
+    V = evidence.number("V")
+    right = evidence.right("head.written")[..., -V:].reshape(-1, V)
+    mine = evidence.shaped("head.written", evidence.right("head.written").shape)
+    made = mine[..., -V:].reshape(-1, V)
+    # Row i: what is written for a position that looks at token i alone.
+    table, _, rank, _ = np.linalg.lstsq(right, made, rcond=None)
+    if rank < V or not np.allclose(right @ table, made, atol=1e-4) or not table.any():
+        return ""
+    if np.allclose(table, table[0, 0] * np.eye(V), atol=1e-4) and V > 1:
+        times = float(table[0, 0])
+        return (
+            ""
+            if abs(times - 1) < 1e-3
+            else (f"You write the token with factor {number(times)} instead of 1. ")
+        )
+    lost = [i for i in range(V) if not abs(table[i]).max() > 1e-4]
+    if lost:
+        which = f"token {lost[0]} doesn't" if len(lost) == 1 else f"tokens {listed(lost)} don't"
+        return f"Of {V} tokens, {which} arrive in the last V channels at all. "
+    off = abs(table - np.eye(V)).max(-1) > 1e-4
+    if not off.any():
+        return ""
+    i = int(off.argmax())
+    return f"For token {i}, it writes {row(table[i])}, which should be {row(np.eye(V)[i])}. "
+
+
+def _depends_on_tokens(evidence: Evidence) -> str:
+    """What differs between texts, although only positions matter; empty if nothing does."""
+    mine = evidence.shaped("head.weights", evidence.right("head.weights").shape)
+    off = np.argwhere(~close(mine, np.broadcast_to(mine[:1], mine.shape)))
+    if not len(off):
+        return ""
+    text, t, _ = (int(i) for i in off[0])
+    V, T = evidence.number("V"), evidence.number("T")
+    return (
+        f"The weights of position {t} are {row(mine[0, t])} in text 0, but {row(mine[text, t])} in "
+        f"text {text}. Channels 0 to {V - 1} of the stream are the token, and channels {V} to "
+        f"{V + T - 1} the position. Query and key should read only the position."
     )
 
 
 def _other_scores(evidence: Evidence) -> Finding | None:
-    """The first wrong score before the mask."""
+    """Wrong scores: where they are, and the first of them."""
     mine, right = (side("head.scores") for side in (evidence.yours, evidence.right))
     wrong = np.argwhere(abs(mine - right) > 1e-4)
     if evidence.same("head.weights") or not len(wrong):
         return None
+    of_tokens = _depends_on_tokens(evidence)
+    if of_tokens:
+        said = "Where your head looks depends on the tokens, but only positions should matter."
+        return Finding("other-scores", said, of_tokens, BUILD)
+    T = len(mine)
+    visible = np.tril(abs(mine) > 1e-4)
+    lost = [t for t in range(1, T) if not visible[t].any()]
+    places = [sorted({t - s for s in range(t + 1) if visible[t, s]}) for t in range(T)]
+    back = sorted({k for some in places for k in some})
+    alike = all(some == [k for k in back if k <= t] for t, some in enumerate(places))
+    said = "Some of your scores are wrong."
+    if 0 < len(lost) < T - 1:
+        which = f"Position {lost[0]} gives" if len(lost) == 1 else f"Positions {listed(lost)} give"
+        said = f"{which} no position a score, but each should give one to the position before."
+    elif alike and back and back != [1]:
+        also = [_back(k) for k in back if k != 1]
+        some = f"{', '.join(also[:3])}{', …' if len(also) > 3 else ''}"
+        said = (
+            f"Position t gives a score not only to t − 1, but also to {some}."
+            if 1 in back
+            else f"Position t gives a score to {some} instead of t − 1."
+        )
     t, s = (int(i) for i in wrong[0])
     return Finding(
         "other-scores",
-        "Some of your scores are wrong.",
+        said,
         f"After the division by √D and before the mask, position {t} gives position {s} the "
         f"score {number(float(mine[t, s]))} instead of {number(float(right[t, s]))}. "
-        f"In all, {len(wrong)} of {mine.size} scores are wrong. {_row(evidence)}",
+        f"In all, {len(wrong)} of {mine.size} scores {'is' if len(wrong) == 1 else 'are'} wrong. "
+        f"{_row(evidence)}",
         BUILD,
     )
+
+
+def _back(k: int) -> str:
+    return f"t − {k}" if k else "t itself"
 
 
 def _hidden_scores(evidence: Evidence) -> Finding | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +13,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course_judges.ch11_looking_inside.ablation import other_replacements
+from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Runner
+from course_tasks.ch11_looking_inside.which_head import PROBE, SEEN
 from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
@@ -233,12 +238,43 @@ _mean_of_the_texts = mistake(
     cases=_BREAK,
 )(lambda run, texts, targets, sources, reference: which_head(run, texts, targets, sources, texts))  # noqa: ARG005
 
+_at_the_last_position = _by(
+    replacement=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)
+)
+
+
+def _varies(evidence: Evidence) -> bool:
+    """True if the calls show that what replaces a head isn't the same everywhere."""
+    known = ~np.isnan(evidence.yours("first.handed")).any(-1)
+    return bool((known & ~evidence.yours("first.steady")).any())
+
+
+# At the hyphens, only the mean at the last position counts, so the damage is the same.
+@mistake(
+    "You used a separate mean for each position instead of one over all texts and positions.",
+    lambda e: f"Take it over texts and positions, as in task 5. {_numbers(e)}",
+    ABLATE,
+    recognized=lambda e: _varies(e) and any_of(PROBE, _BREAK, _at_the_last_position)(e),
+)
+def _mean_at_each_position(
+    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+) -> Result:
+    made = which_head(run, texts, targets, sources, reference)
+    means = run(reference).found.mean(dim=1)  # (L, H, T, D)
+    whole = _loss_at_links(run(texts).logits, targets)
+    damage = torch.zeros(means.shape[:2])
+    for layer, head in np.ndindex(*damage.shape):
+        broken = run(texts, {(layer, head): means[layer, head]})
+        damage[layer, head] = _loss_at_links(broken.logits, targets) - whole
+    return made | {"damage": damage}
+
+
 _mean_at_the_last_position = mistake(
     "You took the mean only at the last position instead of over all positions.",
     lambda e: f"Take it over texts and positions, as in task 5. {_numbers(e)}",
     ABLATE,
     cases=_BREAK,
-)(_by(replacement=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
+)(_at_the_last_position)
 
 _counted_from_one = mistake(
     "You counted layers and heads from 1, but they are counted from 0.",
@@ -370,6 +406,123 @@ _looks_of_all_heads = mistake(
 )
 
 
+def _logit_of_the_target(logits: Tensor, targets: Tensor) -> Tensor:
+    return logits[:, -1].gather(1, targets[:, -1:])
+
+
+def _at_links(loss: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda logits, targets: loss(logits[:, -1], targets[:, -1])
+
+
+_OTHER_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "": _loss_at_links,
+    "Your loss is that of the first text only.": lambda logits, targets: _loss_at_links(
+        logits[:1], targets[:1]
+    ),
+    "Your loss is that of the last text only.": lambda logits, targets: _loss_at_links(
+        logits[-1:], targets[-1:]
+    ),
+    "Your loss is that of position 0 instead of the last one.": lambda logits, targets: (
+        F.cross_entropy(logits[:, 0], targets[:, 0])
+    ),
+    "Your loss asks at the hyphens for the hyphen itself, which is `texts[:, -1]` or "
+    "`targets[:, -2]`.": lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -2]),
+    "Your loss compares the logits one position before the hyphen with what follows the hyphen.": (
+        lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -1])
+    ),
+    "You gave probabilities to `cross_entropy`, which takes a softmax itself and needs logits.": (
+        _at_links(lambda logits, targets: F.cross_entropy(logits.softmax(-1), targets))
+    ),
+    "You measure how often the model is wrong at the hyphens instead of its cross-entropy.": (
+        _at_links(lambda logits, targets: (logits.argmax(-1) != targets).float().mean())
+    ),
+    "You measure how often the model is right at the hyphens instead of its cross-entropy.": (
+        _at_links(lambda logits, targets: (logits.argmax(-1) == targets).float().mean())
+    ),
+    "You measure the capital's probability without its logarithm.": lambda logits, targets: (
+        -_logit_of_the_target(logits.softmax(-1), targets).mean()
+    ),
+    "You took the logarithm of the mean probability instead of the mean of the logarithms.": (
+        lambda logits, targets: -_logit_of_the_target(logits.softmax(-1), targets).mean().log()
+    ),
+    "You measure the capital's logit without the softmax over all of them.": (
+        lambda logits, targets: -_logit_of_the_target(logits, targets).mean()
+    ),
+    "You took e to the power of the loss, the perplexity.": lambda logits, targets: _loss_at_links(
+        logits, targets
+    ).exp(),
+    "Your loss is in bits instead of nats.": lambda logits, targets: (
+        _loss_at_links(logits, targets) / math.log(2)
+    ),
+    "You averaged the logits over the texts before the loss.": _at_links(
+        lambda logits, targets: F.cross_entropy(logits.mean(0).expand_as(logits), targets)
+    ),
+    "You took the largest loss of a text instead of the mean.": _at_links(
+        lambda logits, targets: F.cross_entropy(logits, targets, reduction="none").max()
+    ),
+    "You took the median of the losses instead of their mean.": _at_links(
+        lambda logits, targets: F.cross_entropy(logits, targets, reduction="none").median()
+    ),
+}
+
+
+def _other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
+    """The vectors that task 5 knows of, (L, H, D)."""
+    known = other_replacements(reference, plain)
+    return {name: other[:, :, 0, 0] for name, other in known.items() if other.shape[2:4] == (1, 1)}
+
+
+def _as_the_calls_show(evidence: Evidence) -> Finding | None:
+    """What was put in place of the heads, and if that is right, what was measured."""
+    wrong = [model for model in ("first", "second") if not evidence.same(f"{model}.damage")]
+    if not wrong:
+        return None
+    model = wrong[0]
+    run = Runner(evidence.inputs, model)
+    texts, targets, sources, reference = (
+        torch.as_tensor(evidence.inputs[name])
+        for name in ("texts", "targets", "sources", "reference")
+    )
+    plain, other = run(texts), run(reference)
+    means = other.found.mean(dim=(1, 3))  # (L, H, D)
+    L, H = means.shape[:2]
+    handed = evidence.shaped(f"{model}.handed", tuple(means.shape))
+    steady = evidence.shaped(f"{model}.steady", (L, H))
+    if not (steady | np.isnan(handed).any(-1)).all():
+        return Finding(
+            "not-one-vector",
+            "What a head finds instead differs between texts or positions in your calls.",
+            "The mean of a head is a single vector (D,), over all texts and positions of the "
+            f"reference, as in task 5. {_numbers(evidence)}",
+            ABLATE,
+        )
+    found = put(
+        evidence,
+        model,
+        means.numpy(),
+        lambda: _other_replacements(other, plain),
+        "its mean over the reference",
+        ABLATE,
+        "texts",
+    )
+    if found is not None or np.isnan(handed).any():
+        return found
+    broken = [
+        [run(texts, {(layer, head): means[layer, head]}).logits for head in range(H)]
+        for layer in range(L)
+    ]
+    rows = torch.arange(len(texts))
+    losses = _OTHER_LOSSES | {
+        "Your loss is taken at the sources instead of at the hyphens.": lambda logits, targets: (
+            F.cross_entropy(logits[rows, sources], targets[rows, sources])
+        ),
+        "Your loss asks the sources for what follows the hyphen.": lambda logits, targets: (
+            F.cross_entropy(logits[rows, sources], targets[:, -1])
+        ),
+    }
+    return measured(evidence, f"{model}.damage", plain.logits, broken, targets, losses, PLAY)
+
+
 def _another_head(evidence: Evidence) -> Finding | None:
     """The right table, but not the head with its largest entry."""
     if not evidence.same(*_BREAK) or _right_heads(evidence):
@@ -385,6 +538,34 @@ def _another_head(evidence: Evidence) -> Finding | None:
     )
 
 
+def _read_otherwise(evidence: Evidence, whole: Pass, layer: int, head: int) -> dict[str, Tensor]:
+    """What else may be read of the weights, by what it is in words."""
+    texts, sources, reference = (
+        torch.as_tensor(evidence.inputs[name]) for name in ("texts", "sources", "reference")
+    )
+    rows = torch.arange(len(texts))
+    own = whole.weights[layer, :, head]  # (N, T, T)
+    other = Runner(evidence.inputs, "first")(reference).weights[layer, :, head]
+    return {
+        "the weight on the sources averaged over all positions that look, not only over the "
+        "hyphens": own[rows, :, sources].mean(),
+        "the weight from each source on itself": own[rows, sources, sources].mean(),
+        "the share of the texts in which the largest weight is on the source": (
+            (own[:, -1].argmax(-1) == sources).float().mean()
+        ),
+        "a mean over all heads of its layer": whole.weights[layer, rows, :, -1, sources].mean(),
+        "a mean over all heads with its number": whole.weights[:, rows, head, -1, sources].mean(),
+        "the sum of a whole row, which is always 1": own[:, -1].sum(-1).mean(),
+        "the mean of all weights of the hyphens, not only of those on the sources": (
+            own[:, -1].mean()
+        ),
+        "the mean of all weights of this head": own.mean(),
+        "read in other texts, those of the reference": (
+            other[rows, -1, sources].mean() if len(reference) >= len(texts) else other.sum()
+        ),
+    }
+
+
 def _other_looks(evidence: Evidence) -> Finding | None:
     """The right head, but not its mean weight from the hyphens to the sources."""
     if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
@@ -395,13 +576,22 @@ def _other_looks(evidence: Evidence) -> Finding | None:
     mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
     same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
     alike = int(close(texts, np.array(mine)).sum())
+    told = next(
+        (
+            f"That is {what}."
+            for what, look in _read_otherwise(evidence, whole, layer, head).items()
+            if close(np.array(float(look)), np.array(mine)).all()
+        ),
+        "",
+    )
     of = (
         f"That is the weight in {alike} of the {len(texts)} texts, but it should be the mean over "
-        "all texts, not that of a single text or a median."
+        "all texts, not that of a single text, the largest one or the median."
         if alike
         else f"That is the weight of head {same[0][1]} of layer {same[0][0]}."
         if len(same)
-        else "No other head has that weight either. Do you read the row of the hyphen, which is "
+        else told
+        or "No other head has that weight either. Do you read the row of the hyphen, which is "
         "the last, and the column of the source, which differs from text to text?"
     )
     return Finding(
@@ -427,7 +617,7 @@ TASK = Task(
         Part("The head that is missed most.", 2, _right_heads),
         Part("How much it looks at the source.", 1, matches(*_LOOKS)),
     ),
-    uncompared=("prediction",),
-    properties=(_another_head, _other_looks),
+    uncompared=("prediction", *SEEN),
+    properties=(_as_the_calls_show, _another_head, _other_looks),
     cases=_BREAK,
 )

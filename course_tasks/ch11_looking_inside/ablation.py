@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner, random_model
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner, Watched, random_model
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -49,4 +49,15 @@ def _one_shorter_text(answer: Any, given: Inputs) -> Any:
     return _ablated(answer, given, "one_text", "one_target")
 
 
-PROBE = Probe(_inputs, {"texts": _texts, "one": _one_shorter_text}, second=_smallest)
+def _calls(answer: Any, given: Inputs) -> Any:
+    run = Watched(given)
+    texts, targets, reference = (tensor(given[name]) for name in ("texts", "targets", "reference"))
+    answer(run, texts, targets, reference)
+    return run.seen(texts)
+
+
+PROBE = Probe(
+    _inputs,
+    {"texts": _texts, "one": _one_shorter_text, "calls": _calls},
+    second=_smallest,
+)

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Pass, Runner, random_model
+from course_tasks.ch11_looking_inside.shared import (
+    HEADS,
+    LAYERS,
+    Pass,
+    Runner,
+    Watched,
+    random_model,
+)
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -75,4 +82,13 @@ def _patched(answer: Any, given: Inputs) -> Any:
     return answer(Runner(given), *texts)
 
 
-PROBE = Probe(_inputs, {"shares": _patched}, second=_smallest)
+def _calls(answer: Any, given: Inputs) -> Any:
+    run = Watched(given)
+    clean, corrupted, right, wrong = (
+        tensor(given[name]) for name in ("clean", "corrupted", "right", "wrong")
+    )
+    answer(run, clean, corrupted, right, wrong)
+    return run.seen(corrupted)
+
+
+PROBE = Probe(_inputs, {"shares": _patched, "calls": _calls}, second=_smallest)

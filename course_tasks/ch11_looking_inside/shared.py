@@ -47,6 +47,11 @@ class Runner:
     def __init__(self, given: Inputs, prefix: str = "model"):
         self._weights = tuple(given[f"{prefix}.{name}"] for name in WEIGHTS)
         self._tensors = tuple(tensor(array) for array in self._weights)
+        _, _, query, key, value, output, _ = self._tensors
+        self._D = query.shape[2]
+        read = torch.stack([query, key, value], dim=1).flatten(1, 3).mT  # (L, C, 3 · H · D)
+        written = output.transpose(2, 3).flatten(1, 2)  # (L, H, C, D) → (L, H · D, C)
+        self._layers = tuple(zip(read, written, strict=True))
 
     def digest(self) -> bytes:
         """The same for two models with the same weights."""
@@ -57,16 +62,14 @@ class Runner:
 
     def __call__(self, texts: Tensor, replaced: Replaced | None = None) -> Pass:
         """(B, T) int64 → a pass; `replaced` maps (layer, head) to what the head is to find."""
-        tokens, positions, query, key, value, output, unembedding = self._tensors
-        T = texts.shape[1]
+        tokens, positions, *_, unembedding = self._tensors
+        B, T = texts.shape
         x = tokens[texts] + positions[:T]  # (B, T, C)
         future = torch.ones(T, T, dtype=torch.bool).triu(1)
         found, weights = [], []
-        for layer in range(len(query)):
-            q, k, v = (
-                torch.einsum("btc,hdc->bhtd", x, part[layer]) for part in (query, key, value)
-            )
-            scores = q @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        for layer, (read, written) in enumerate(self._layers):
+            q, k, v = (x @ read).view(B, T, 3, -1, self._D).permute(2, 0, 3, 1, 4)  # (B, H, T, D)
+            scores = q @ k.mT / math.sqrt(self._D)  # (B, H, T, T)
             weights.append(scores.masked_fill(future, -torch.inf).softmax(dim=-1))
             heads = weights[-1] @ v  # (B, H, T, D)
             for (at, head), other in (replaced or {}).items():
@@ -74,8 +77,58 @@ class Runner:
                     heads = heads.clone()
                     heads[:, head] = torch.as_tensor(other, dtype=heads.dtype)
             found.append(heads)
-            x = x + torch.einsum("bhtd,hcd->btc", heads, output[layer])
+            x = x + heads.transpose(1, 2).reshape(B, T, -1) @ written
         return Pass(x @ unembedding.T, torch.stack(found), torch.stack(weights))
+
+
+class Watched(Runner):
+    """The same, and it remembers by what its heads were replaced."""
+
+    def __init__(self, given: Inputs, prefix: str = "model"):
+        super().__init__(given, prefix)
+        self._calls: list[tuple[Tensor, dict[tuple[int, int], Tensor]]] = []
+
+    def __call__(self, texts: Tensor, replaced: Replaced | None = None) -> Pass:
+        """(B, T) int64 → a pass."""
+        made = super().__call__(texts, replaced)
+        put = {
+            (int(layer), int(head)): torch.as_tensor(other).detach().clone()
+            for (layer, head), other in (replaced or {}).items()
+        }
+        self._calls.append((texts.clone(), put))
+        return made
+
+    def handed(self, texts: Tensor) -> Tensor:
+        """(L, H, B, T, D): what each head found instead on these texts, in the last call that
+        replaced no other head; NaN if there was none.
+        """
+        L, H, D, _ = self._tensors[2].shape
+        given = torch.full((L, H, *texts.shape, D), torch.nan)
+        for asked, put in self._calls:
+            if len(put) == 1 and torch.equal(asked, texts):
+                ((layer, head), other), *_ = put.items()
+                if layer in range(L) and head in range(H):
+                    given[layer, head] = other
+        return given
+
+    def together(self) -> int:
+        """How many heads were replaced in one call, at most."""
+        return max((len(put) for _, put in self._calls), default=0)
+
+    def unknown(self) -> Tensor:
+        """(n, 2): layer and head of what was to be replaced, but isn't there."""
+        L, H = self._tensors[2].shape[:2]
+        asked = [place for _, put in self._calls for place in put]
+        outside = [(k, h) for k, h in asked if k not in range(L) or h not in range(H)]
+        return torch.tensor(outside, dtype=torch.int64).reshape(-1, 2)
+
+    def seen(self, texts: Tensor) -> dict[str, Tensor | int]:
+        """All of this by name, for a judge; `CALLS` has the names."""
+        return dict(zip(CALLS, (self.handed(texts), self.together(), self.unknown()), strict=True))
+
+
+CALLS = ("handed", "together", "unknown")
+"""What a judge gets to see of the calls of a model, beside what an answer returns."""
 
 
 def random_model(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner
+from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -115,18 +116,30 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
 
 
 def _experiment(model: str, answer: Any, given: Inputs) -> Any:
+    run = Watched(given, model)
     names = ("texts", "targets", "sources", "reference")
-    result = entries_of(
-        answer(Runner(given, model), *(tensor(given[name]) for name in names)), KEYS
-    )
-    layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
+    result = entries_of(answer(run, *(tensor(given[name]) for name in names)), KEYS)
+    seen = run.seen(tensor(given["texts"]))
+    handed = run.handed(tensor(given["texts"])).flatten(2, 3)  # (L, H, N · T, D)
+    # One vector for each head, if it is the same in all texts and at all positions.
+    seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
+    try:
+        layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
+    except (TypeError, ValueError) as error:
+        raise ReturnedTypeError(
+            f"returned {result['head']!r:.40} as `head`; it should be the pair (layer, head)"
+        ) from error
     return {
         "damage": result["damage"],
         "head": [float(layer), float(head)],
         "looks": result["looks"],
         "prediction": str(result["prediction"]),
+        **seen,
     }
 
+
+SEEN = (*CALLS, "steady")
+"""What a judge gets to see of the calls of a model, beside what an answer returns."""
 
 PROBE = Probe(
     _inputs,

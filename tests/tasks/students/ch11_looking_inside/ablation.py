@@ -146,9 +146,46 @@ def summed_by_text(run, tokens, targets, reference):
     return table(run, lambda k, h: loss({(k, h): found[k, :, h].mean((0, 1))}) - loss({}), tokens)
 
 
+def measured_by(loss, mean=lambda found: found.mean(dim=(1, 3)), key=lambda k, h: (k, h)):
+    """Another loss, other means (L, H, …), or other keys."""
+
+    def answer(run, tokens, targets, reference):
+        means = mean(run(reference).found)
+
+        def value(layer, head):
+            broken = run(tokens, {key(layer, head): means[layer, head]}).logits
+            return loss(broken, targets) - loss(run(tokens).logits, targets)
+
+        return table(run, value, tokens)
+
+    return answer
+
+
+def over_both(run, tokens, targets, reference):
+    """The mean over the positions of both passes, one after the other."""
+
+    def stand(other, plain):
+        return torch.cat([other.reshape(-1, other.shape[-1]), plain.flatten(0, 1)]).mean(0)
+
+    return with_stand_in(stand)(run, tokens, targets, reference)
+
+
+def on_the_reference(run, tokens, targets, reference):
+    """The damage on texts that aren't asked for."""
+    return by_table(run, reference, torch.zeros_like(reference), reference)
+
+
+def without_a_pad(logits, targets):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
+
+
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
 WRONG = {
+    "mean-of-both": over_both,
+    "reference-cut": lambda run, tokens, targets, reference: by_table(
+        run, tokens, targets, reference[:, : len(tokens[0])]
+    ),
     "losses-added-up": lambda run, tokens, targets, reference: (
         tokens.numel() * by_table(run, tokens, targets, reference)
     ),
@@ -188,4 +225,16 @@ ODD = [
     (with_stand_in(lambda other, plain: plain.mean(1, keepdim=True)), "mean-of-the-texts"),
     (two_layers_of_three, "error"),
     (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
+    (measured_by(lambda logits, y: cross_entropy(logits.softmax(-1), y)), "other-loss"),
+    (
+        measured_by(lambda logits, y: F.cross_entropy(logits.view(*y.shape, -1)[0], y[0])),
+        "other-loss",
+    ),
+    (measured_by(without_a_pad), "other-loss"),
+    (measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))), "other-replacement"),
+    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 2), "other-replacement"),
+    (measured_by(cross_entropy, key=lambda k, h: (h, k)), "no-such-head"),
+    (measured_by(lambda logits, y: cross_entropy(logits, y).sqrt()), "other-difference"),
+    (on_the_reference, "other-texts"),
+    (lambda run, tokens, targets, reference: run(tokens).found.mean((1, 3, 4)), "nothing-replaced"),
 ]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from unlisted.set_05 import ch11 as fifth_set
 from unlisted.set_06 import ch11 as sixth_set
 
@@ -61,6 +62,21 @@ QK, OV = right(0), right(1)
 
 
 WRONG = {
+    "causal-mask-in-ov": but(None, lambda *given: OV(*given) * torch.ones_like(OV(*given)).tril()),
+    "scores-centered": but(lambda *given: QK(*given) - QK(*given).mean(1, keepdim=True)),
+    "mean-token-subtracted": but(None, lambda *given: OV(*given) - OV(*given).mean(0)),
+    "written-normed": but(
+        None, lambda e, q, k, v, o, u: F.layer_norm(e @ v.T @ o.T, e.shape[1:]) @ u.T
+    ),
+    "cosines-in-ov": but(
+        None, lambda e, q, k, v, o, u: F.cosine_similarity((e @ v.T @ o.T)[:, None], u, dim=-1)
+    ),
+    "scores-reshaped": but(
+        lambda e, q, k, v, o, u: (e @ q.T) @ (e @ k.T).view(len(q), len(e)) / len(q) ** 0.5
+    ),
+    "copies-reshaped": but(
+        None, lambda e, q, k, v, o, u: e @ v.T @ o.T @ u.reshape(u.shape[1], len(u))
+    ),
     "qk-in-ov": but(None, lambda *given: QK(*given).softmax(1) @ OV(*given)),
     "ov-softmaxed": but(None, lambda *given: torch.log_softmax(OV(*given), dim=1)),
     "value-twice": but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T),
@@ -95,4 +111,6 @@ ODD = [
     (lambda *given: tuple(x + 1 for x in pair_by_pair(*given)), "constant-difference"),
     (lambda *given: pair_by_pair(*given)[0], "type"),
     (lambda e, q, k, v, o, u: (q.T @ k, o @ v), "shape"),
+    (but(lambda e, q, k, v, o, u: e @ q.T @ v @ e.T / len(q) ** 0.5), "another-product"),
+    (but(None, lambda e, q, k, v, o, u: e @ v.T @ o.reshape(v.shape) @ u.T), "copies-reshaped"),
 ]

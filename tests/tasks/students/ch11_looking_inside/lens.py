@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from unlisted.set_01 import ch11
 from unlisted.set_02 import ch11 as second_set
+from unlisted.set_13 import ch11 as set_13
 
 
 def by_position(streams, gain, shift, eps, unembedding, *, correction=0, stats=None, root=None):
@@ -70,6 +71,17 @@ ONE, NONE = torch.ones, torch.zeros
 RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
 
 WRONG = {
+    "logits-centered": lambda x, g, s, e, u: library(x, g, s, e, u - u.mean(dim=0)),
+    "over-the-texts": joint((1,)),
+    "over-the-layers": joint((0,)),
+    "layers-together": with_statistics(lambda x, layer, b, t: x[layer]),
+    "normed-twice": lambda x, g, s, e, u: library(
+        (x - x.mean(-1, keepdim=True)) / (x.var(-1, False, keepdim=True) + e).sqrt(), g, s, e, u
+    ),
+    "gain-before-norm": lambda x, g, s, e, u: (
+        library(x * g, ONE(len(g)), NONE(len(g)), e, u) + s @ u.T
+    ),
+    "unembedding-reshaped": lambda x, g, s, e, u: library(x, g, s, e, u.view(len(g), -1).mT),
     "shift-before-gain": ch11.gain_after_the_shift,
     "what-each-layer-adds": second_set.lens_of_what_each_layer_adds,
     "last-stream-not-normed": raw_at(-1),
@@ -107,6 +119,12 @@ ODD = [
     (lambda x, g, s, e, u: library(x.cumsum(0), g, s, e, u), "other-norm"),
     (lambda x, g, s, e, u: library(2 * x, g, s, e, u), "other-statistics"),
     (lambda *given: library(*given) * 2, "constant-ratio"),
+    (lambda x, g, s, e, u: library(x, g**2, s, e, u), "other-gain"),
+    (lambda x, g, s, e, u: library(x, g, -s, e, u), "other-gain"),
+    (lambda x, g, s, e, u: library(x, g, s, e**2, u), "other-statistics"),
+    (set_13.spread_and_mean_exchanged, "other-statistics"),
+    (lambda x, g, s, e, u: library(x.roll(1, 0), g, s, e, u), "other-norm"),
+    (lambda x, g, s, e, u: library(x, g, s, e, u) * (x != x[:1]).any(-1)[..., None], "other-norm"),
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),
     (lambda *given: library(*given) / 0, "not-finite"),

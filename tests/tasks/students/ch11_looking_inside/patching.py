@@ -90,6 +90,23 @@ def at_the_end(good, bad):
     return torch.cat([bad[:, :-1], good[:, -1:]], dim=1)
 
 
+def of_all_pairs(logits, right, wrong):
+    """Every right token in every text."""
+    return (logits[:, -1][:, right] - logits[:, -1][:, wrong]).flatten()
+
+
+def lead_of_layers(run, clean, corrupted, right, wrong):
+    """A whole layer at once."""
+    good, bad = run(clean), run(corrupted)
+    ends = [leads(one.logits, right, wrong) for one in (bad, good)]
+
+    def value(layer, _):
+        put = {(layer, h): good.found[layer, :, h] for h in range(good.found.shape[2])}
+        return share(leads(run(corrupted, put).logits, right, wrong), *ends)
+
+    return table(run, value, clean)
+
+
 RIGHT = {"table": by_table, "text by text": text_by_text, "log odds": log_odds}
 
 WRONG = {
@@ -146,9 +163,18 @@ WRONG = {
 
 ODD = [
     (lambda *given: by_table(*given).T, "transposed"),
-    (lambda *given: by_table(*given) * 3 + 1, "difference"),
+    (lambda *given: by_table(*given) * 3 + 1, "other-difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, a, b, r, w: a[99], "error"),
     (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
     (lambda *given: by_table(*given).abs(), "transformed"),
+    (patching(of_all_pairs), "other-lead"),
+    (patching(lambda logits, r, w: leads(logits, r, w) > 0.5), "error"),
+    (patching(lambda logits, r, w: leads(logits, r, w).exp()), "other-lead"),
+    (patching(compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1), "other-share"),
+    (patching(lambda logits, r, w: leads(logits, r, w).clamp(min=-1)), "other-difference"),
+    (patching(stand=lambda good, bad: bad), "other-replacement"),
+    (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
+    (lambda run, a, b, r, w: by_table(run, a, a.flip(0), r, w), "other-texts"),
+    (lambda run, a, b, r, w: lead_of_layers(run, a, b, r, w), "several-replaced"),
 ]

@@ -91,9 +91,26 @@ def masks_in_turn(weights, tokens):
     return torch.tensor(totals) / max(count, 1)
 
 
+def rolled_first(w, x):
+    """The matches roll while they still hold the future."""
+    moved = torch.roll(x[:, :, None] == x[:, None, :], 1, dims=2)
+    moved = moved * torch.ones(x.shape[1], x.shape[1]).tril()
+    came = torch.tensor([[int(v) in row[:t] for t, v in enumerate(row)] for row in x.tolist()])
+    return torch.einsum("bhts,bts->h", w, moved) / came.sum().clamp(min=1)
+
+
+def where_found(w, x):
+    """The mean of what is above 0."""
+    same = torch.tril(x.unsqueeze(-1) == x.unsqueeze(-2), -1)
+    found = (w[..., 1:] * same[:, None, :, :-1]).sum(-1)
+    return torch.stack([(f[f > 0].mean() if (f > 0).any() else f.sum()) for f in found.unbind(1)])
+
+
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
+    "rolled-round": rolled_first,
+    "only-where-found": where_found,
     "one-zero-for-all": sixth_set.one_zero_for_all_heads,
     "itself-left-out": fifth_set.itself_is_left_out,
     "one-text-alone": fifth_set.only_the_last_text,
@@ -127,9 +144,11 @@ ODD = [
         lambda weights, tokens: fifth_set.only_the_last_text(weights.flip(0), tokens.flip(0)),
         "one-text-alone",
     ),
-    (lambda w, x: counted(w, x) + 0.1, "another-score"),
+    (lambda w, x: counted(w, x) + 0.1, "weights-counted"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
+    (lambda w, x: counted(w, x[:1].expand_as(x)), "right-for-one-text"),
+    (lambda w, x: counted(w, x) * len(set(x[0].tolist())) / 9, "weights-counted"),
     (lambda w, x: x[99], "error"),
     (lambda w, x: counted(w, x).squeeze(), "axis-of-one"),
 ]

@@ -8,6 +8,7 @@ from unlisted.set_01 import ch11
 from unlisted.set_03.ch11 import first_position_looks_at_the_last
 from unlisted.set_04 import ch11 as fourth_set
 from unlisted.set_07 import ch11 as seventh_set
+from unlisted.set_13 import ch11 as set_13
 
 
 def built(V, T, strength, shift=-1, scale=None, source="token", target="previous"):
@@ -42,6 +43,13 @@ def scaled_key_and_turned(V, T, strength):
     root = math.sqrt(len(order)) * strength
     made["query"], made["key"] = made["query"][order] / root, made["key"][order] * root
     made["value"], made["output"] = 2 * made["value"], made["output"] / 2
+    return made
+
+
+def first_to_look_back_is_2(V, T, strength):
+    """A loop that begins at 2."""
+    made = built(V, T, strength)
+    made["query"][:, V + 1] = 0
     return made
 
 
@@ -90,4 +98,13 @@ ODD = [
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
     (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
     (first_position_looks_at_the_last, "hidden-scores"),
+    (set_13.scaled_for_positions_only, "another-score"),
+    (lambda V, T, s: built(V, T, 1.0), "another-score"),
+    (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].roll(-V, 1)}, "other-scores"),
+    (lambda V, T, s: {**built(V, T, s), "value": built(V, T, s)["value"] * 0}, "written-differs"),
+    (
+        lambda V, T, s: {**built(V, T, s), "output": built(V, T, s)["output"].roll(-1, 0)},
+        "written-differs",
+    ),
+    (first_to_look_back_is_2, "other-scores"),
 ]

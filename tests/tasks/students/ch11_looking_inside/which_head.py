@@ -102,9 +102,28 @@ def loss_itself(run, texts, targets, sources, reference):
     return {**made, "damage": made["damage"] + whole}
 
 
+def put_in_place(stand=lambda found: found.mean(dim=(1, 3)), loss=None, key=lambda k, h: (k, h)):
+    """Other means (L, H, …) of what the reference found, another loss, or other keys."""
+    loss = loss or (lambda logits, targets: cross_entropy(logits[:, -1:], targets[:, -1:]))
+
+    def answer(run, texts, targets, sources, reference):
+        means = stand(run(reference).found)
+
+        def value(layer, head):
+            broken = run(texts, {key(layer, head): means[layer, head]}).logits
+            return loss(broken, targets) - loss(run(texts).logits, targets)
+
+        made = by_table(run, texts, targets, sources, reference)
+        damage = table(run, value, texts)
+        return {**made, "damage": damage, "head": largest(damage)}
+
+    return answer
+
+
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
 WRONG = {
+    "mean-at-each-position": put_in_place(lambda found: found.mean(dim=1)),
     "loss-before-the-hyphen": before_the_hyphen,
     "loss-itself": loss_itself,
     "losses-added-up": lambda run, texts, *given: {
@@ -162,5 +181,19 @@ ODD = [
         "constant-difference",
     ),
     (lambda *given: by_table(*given)["damage"], "type"),
+    (lambda *given: {**by_table(*given), "head": 2}, "type"),
+    (put_in_place(lambda found: found[:, 0].mean(dim=2)), "other-replacement"),
+    (put_in_place(lambda found: found[:, 0]), "not-one-vector"),
+    (put_in_place(key=lambda k, h: (h, k)), "no-such-head"),
+    (
+        put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:].softmax(-1), y[:, -1:])),
+        "other-loss",
+    ),
+    (
+        put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:], y[:, -1:]) ** 2),
+        "other-difference",
+    ),
+    (experiment(look=lambda weights, source: weights[source, source]), "other-looks"),
+    (experiment(look=lambda weights, source: weights[:, source].mean()), "other-looks"),
     (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "transposed"),
 ]

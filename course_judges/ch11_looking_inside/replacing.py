@@ -1,0 +1,200 @@
+"""What an answer put in place of heads, as the calls of its model show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from course_judges.comparisons import compared
+from course_judges.equality import close
+from course_judges.judging import Evidence
+from course_judges.quoting import farthest_index
+from course_judges.wording import number, row
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding, Section
+
+
+def put(
+    evidence: Evidence,
+    case: str,
+    right: Array,
+    others: Callable[[], Mapping[str, Array]],
+    what: str,
+    section: Section,
+    texts: str,
+) -> Finding | None:
+    """What is wrong with what an answer put in place of heads; None if nothing is, or if the calls
+    don't show it.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    case : str
+        Under which the values of `Watched.seen` are.
+    right : (L, H, …, D) ndarray
+        What each head should find instead.
+    others : callable () -> mapping of str to ndarray
+        What else a student may have put there, by what it is in words.
+    what : str
+        What should be put there, in words: "its mean over the reference".
+    section : Section
+    texts : str
+        The argument with the texts that are read while a head is replaced.
+    """
+    unknown = evidence.yours(f"{case}.unknown")
+    mine = evidence.yours(f"{case}.handed").astype(float)
+    L, H = right.shape[:2]
+    if len(unknown):
+        layer, head = (int(n) for n in unknown[0])
+        swapped = all(k < H and h < L for k, h in unknown)
+        return Finding(
+            "no-such-head",
+            f"You replace head {head} of layer {layer}, which the model doesn't have.",
+            f"It has {L} layers with {H} heads each, both counted from 0, and the key is "
+            "(layer, head). So this call replaces nothing."
+            + (" Did you exchange the two?" if swapped else ""),
+            section,
+        )
+    known = ~np.isnan(mine).reshape(L, H, -1).any(-1)
+    if not known.any():
+        many = int(evidence.yours(f"{case}.together"))
+        return _together(many, section) if many > 1 else _elsewhere(many, texts, section)
+    if not known.all():
+        layer, head = (int(n) for n in np.argwhere(~known)[0])
+        return Finding(
+            "head-left-out",
+            f"You never replace head {head} of layer {layer} by itself.",
+            f"There are {L} layers with {H} heads each, and each head is replaced in a call of "
+            "its own. Do your loops go through all of them?",
+            section,
+        )
+    right = np.broadcast_to(right, mine.shape)
+    if close(mine, right).all():
+        return None
+    for said, other in others().items():
+        if other.size and close(mine, np.broadcast_to(other, mine.shape)).all():
+            return _other(f"You replace each head by {said}.", mine, right, what, section)
+    return _other(f"You don't replace each head by {what}.", mine, right, what, section)
+
+
+def _together(many: int, section: Section) -> Finding:
+    return Finding(
+        "several-replaced",
+        f"You replace {many} heads in one call, but one head is replaced at a time.",
+        "Make a new dict for each call, with a single key (layer, head).",
+        section,
+    )
+
+
+def _elsewhere(many: int, texts: str, section: Section) -> Finding:
+    if not many:
+        return Finding(
+            "nothing-replaced",
+            "You never call `run` with a head to be replaced.",
+            "`run(texts, {(layer, head): other})` lets this head find `other` instead.",
+            section,
+        )
+    return Finding(
+        "other-texts",
+        f"No call in which you replace a head reads `{texts}` as it is given.",
+        f"A replaced head is tried on `{texts}`. Which texts does `run` get there?",
+        section,
+    )
+
+
+def _other(said: str, mine: Array, right: Array, what: str, section: Section) -> Finding:
+    off = abs(mine - right).reshape(*mine.shape[:2], -1).max(-1)
+    layer, head = (int(n) for n in np.unravel_index(int(off.argmax()), off.shape))
+    rows = (side[layer, head].reshape(-1, side.shape[-1]) for side in (mine, right))
+    yours, wanted = rows
+    place = int(abs(yours - wanted).max(-1).argmax())
+    steady = close(yours, yours[:1]).all() and close(wanted, wanted[:1]).all()
+    where = "" if steady else _place(place, mine.shape)
+    return Finding(
+        "other-replacement",
+        said,
+        f"For head {head} of layer {layer}, you put {row(yours[place])}{where}, but {what} is "
+        f"{row(wanted[place])}.",
+        section,
+    )
+
+
+def _place(place: int, shape: Sequence[int]) -> str:
+    """Where one of the vectors (B · T, D) of a head is."""
+    text, position = np.unravel_index(place, shape[2:4])
+    return f" at position {position} of text {text}"
+
+
+def heads_right(mine: Array, right: Array) -> str:
+    """A sentence on how many of the numbers (L, H) are right; empty if none is."""
+    good = close(mine, right)
+    if not good.any():
+        return ""
+    if good.sum() == 1:
+        layer, head = (int(n) for n in np.argwhere(good)[0])
+        return f"Only head {head} of layer {layer} is right. "
+    return f"{good.sum()} of {good.size} heads are right. "
+
+
+def worked_out(numbers: Mapping[str, float]) -> str:
+    """Numbers in words, in the order given: "a is 1, and b is 2"."""
+    said = [f"{name} is {number(value, 4)}" for name, value in numbers.items()]
+    return f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+def measured(
+    evidence: Evidence,
+    value: str,
+    whole: Tensor,
+    broken: Sequence[Sequence[Tensor]],
+    targets: Tensor,
+    losses: Mapping[str, Loss],
+    section: Section,
+) -> Finding | None:
+    """What is wrong with a table of damages (L, H) if each head was replaced as it should be.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    value : str
+        Of the table.
+    whole : (B, T, V) Tensor
+        Logits of the whole model.
+    broken : L sequences of H tensors (B, T, V)
+        Logits without each head.
+    targets : (B, T) Tensor
+    losses : mapping of str to callable (logits, targets) -> () Tensor
+        The right loss, whose name is empty, and what else a student may have measured, by a
+        sentence about it.
+    section : Section
+    """
+    mine = evidence.shaped(value, evidence.right(value).shape).astype(float)
+    right = evidence.right(value).astype(float)
+    layer, head = farthest_index(mine, right)
+    before, after = (float(losses[""](one, targets)) for one in (whole, broken[layer][head]))
+    work = (
+        f"{heads_right(mine, right)}Without head {head} of layer {layer}, "
+        f"{worked_out({'the loss': after, 'that of the whole model': before})}. The difference "
+        f"is {number(after - before, 4)}, but you return {number(float(mine[layer, head]), 4)}."
+    )
+    for said, loss in losses.items():
+        try:
+            base = float(loss(whole, targets))
+            other = [[float(loss(one, targets)) - base for one in row] for row in broken]
+        except (RuntimeError, IndexError):
+            continue  # it isn't possible with these shapes
+        if said and close(mine, np.array(other)).all():
+            return Finding("other-loss", said, work, section)
+    if compared(mine, right) is not None:
+        return None  # which says more
+    return Finding(
+        "other-difference",
+        "You replace each head as you should, so the loss or the difference is wrong.",
+        work,
+        section,
+    )
