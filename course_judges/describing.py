@@ -25,6 +25,9 @@ from course_tasks.verdict import Finding, Section
 # A relation between fewer single numbers may be a coincidence.
 _FEW_NUMBERS = 3
 
+# Relations that lead to no cause, so an example that is worked out comes before them.
+_SAYS_LITTLE = frozenset({"bounded", "all-larger", "all-smaller"})
+
 # What may be behind an answer that goes wrong where a dimension is 1.
 _OF_ONES = (
     "`squeeze()` removes every dimension of length 1, and broadcasting stretches such a dimension "
@@ -71,10 +74,11 @@ def describe(
         lambda e: _exchanged(e, section),
         lambda e: _text(e, section),
         lambda e: _compared(e, section),
-        lambda e: _related(e, section),
+        lambda e: _telling(_related(e, section)),
         lambda e: _numbers_together(e, comparisons.of_numbers, section),
         lambda e: kinds.shape(e, section),
         *examples,
+        lambda e: _related(e, section),
         # If no example is worked out, what is true of one of several results.
         lambda e: _compared(e, section, only_one=True),
         lambda e: _related(e, section, only_one=True),
@@ -347,6 +351,11 @@ def _related(evidence: Evidence, section: Section, *, only_one: bool = False) ->
         effect = " ".join(filter(None, (found.effect, of_which, evidence.called_with(name))))
         return Finding(found.name, found.what, effect, section)
     return None
+
+
+def _telling(finding: Finding | None) -> Finding | None:
+    """The finding if it says more than on which side of something the numbers are."""
+    return None if finding is None or finding.name in _SAYS_LITTLE else finding
 
 
 def _numbers_together(

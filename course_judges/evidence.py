@@ -18,7 +18,15 @@ from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import Inputs, Run
 
 # What may be raised if a judge looks for a number in data that is missing, empty or misshapen.
-ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
+ODD_DATA = (
+    KeyError,
+    IndexError,
+    ValueError,
+    TypeError,
+    ZeroDivisionError,
+    OverflowError,
+    StopIteration,
+)
 
 # What a probe calls the arguments as they are after the call, if a part is about them.
 GIVEN = "given"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from course_judges.judging import Evidence, Mistake, Part, Property, Task, mistake
-from course_judges.wording import number
+from course_judges.wording import first_upper, number, results_by_name
 from course_tasks.verdict import Finding, Section
 
 Ranges: TypeAlias = Mapping[str, Mapping[str, tuple[float, float]]]
@@ -297,11 +297,13 @@ def _made_of_others(ranges: Ranges, section: Section) -> Property:
                     more = sign * values[name]
                     return Finding(
                         "differences-noted",
-                        f"You noted how far `{name}` is from `{first}`.",
+                        f"Your `{name}` is about as large as the difference between what runs "
+                        f"give for `{name}` and for `{first}`.",
                         f"Runs give numbers like {number(values[first])} "
                         f"{'+' if more > 0 else '−'} {number(abs(more))} = "
-                        f"{number(values[first] + more)} for `{name}`. Write down that number "
-                        "itself.",
+                        f"{number(values[first] + more)} for `{name}`. If you noted how far apart "
+                        f"the two are, write down `{name}` itself. If you did not, compare what "
+                        "you did with each setting of the exercise.",
                         section,
                     )
         return None
@@ -311,17 +313,26 @@ def _made_of_others(ranges: Ranges, section: Section) -> Property:
 
 def _outside(ranges: Ranges, section: Section) -> Property:
     def says(evidence: Evidence) -> Finding | None:
-        for name, (low, high) in ranges[_text(evidence)].items():
-            value = noted(evidence, name)
-            if low <= value <= high:
+        of_text = ranges[_text(evidence)]
+        right = [name for name in of_text if lies(ranges, name, noted(evidence, name), evidence)]
+        for name, (low, _) in of_text.items():
+            if name in right:
                 continue
+            value = noted(evidence, name)
             side = "smaller" if value < low else "larger"
+            beside = ""
+            if right:
+                are, them = ("is", "it") if len(right) == 1 else ("are", "them")
+                beside = (
+                    f" {first_upper(results_by_name(right))} {are} what runs give, so look for a "
+                    f"difference that hardly affects {them}."
+                )
             return Finding(
                 "not-what-runs-give",
                 f"`{name}` is {number(value)}, which is {side} than in any run on this text.",
                 "Run the experiment again as the exercise describes it, and write down what it "
                 "returns, to at least three digits. If it returns the same number again, "
-                "compare each of its settings with those in the exercise.",
+                f"compare each of its settings with those in the exercise.{beside}",
                 section,
             )
         return None
