@@ -289,9 +289,9 @@ _least_alike = measured_otherwise(
 _second_best = measured_otherwise(
     RANGES,
     "You probably took the second most similar word.",
-    "A word need not have the largest dot product with itself, because a longer one may have more of "
-    "its letters. So don't leave out the largest number of a row, but the one on the diagonal, and "
-    "take the largest of the others.",
+    "A word need not have the largest dot product with itself, because a longer one may have more "
+    "of its letters. So don't leave out the largest number of a row, but the one on the diagonal, "
+    "and take the largest of the others.",
     SLIPS["second-best"],
 )
 
