@@ -113,10 +113,13 @@ def _accuses(evidence: Evidence) -> Finding | None:
             continue
         t = int(np.flatnonzero(mine & ~right)[0])
         weights = evidence.inputs[case][t]
+        above = " A weight that is a little above 1 is rounding like a sum that is." * bool(
+            weights.max() > 1
+        )
         return Finding(
             "sound-row-accused",
             "You call a sound row faulty.",
-            _judged(t, weights, "faulty", 1e-7),
+            f"{_judged(t, weights, 'faulty', 1e-7)}{above}",
             MEANS,
         )
     return None
@@ -233,6 +236,22 @@ def _never_faulty(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5
     return ahead & (weights < 0).any(dim=1) & ~averages
+
+
+def _but_the_ends(right: Array) -> Array:
+    return np.concatenate([[False], right[1:-1], [False]])
+
+
+@mistake(
+    "You never find a fault in row 0 or in the last row.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Both are judged like all others. If you loop,
+    from which row to which? `range(len(weights))` reaches all of them."""),
+    recognized=lambda e: _as_made_of_right(e, _but_the_ends),
+)
+def _ends_never_faulty(weights: Tensor) -> Tensor:
+    right = faulty_rows(weights)
+    right[[0, -1]] = False
+    return right
 
 
 @mistake(
@@ -696,7 +715,7 @@ def _cancels_ahead(evidence: Evidence) -> Finding | None:
     mine, right = _called_faulty(evidence, "ahead")
     ahead = np.triu(evidence.inputs["ahead"].astype(np.float64), 1)
     cancels = (ahead != 0).any(axis=1) & (np.abs(ahead.sum(axis=1)) < 1e-5)
-    if mine.shape != right.shape or not np.array_equal(mine, right & ~cancels):
+    if not evidence.same("sums") or not np.array_equal(mine, right & ~cancels):
         return None
     t = int(np.flatnonzero(cancels)[0])
     return Finding(

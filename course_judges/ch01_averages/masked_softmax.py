@@ -12,9 +12,10 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.ch01_averages.weights import positions, right_but_alone
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
-from course_judges.wording import number, row, unwrapped, word
+from course_judges.wording import number, row, rows_apart, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -93,7 +94,8 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
         "sees-what-is-hidden",
         "You give weight to hidden positions.",
         unwrapped(f"""In sample {b}, row {t} may not see position {s}, but you give it the weight
-        {number(mine[b, t, s])}. {_hidden_share(evidence)} {_hidden_alike(evidence)}""").strip(),
+        {number(mine[b, t, s])}. {_hidden_share(evidence)}
+        {_hidden_alike(evidence) or _hidden_weights(evidence)}""").strip(),
         FILL,
     )
 
@@ -113,9 +115,32 @@ def _hidden_alike(evidence: Evidence) -> str:
         (np.tril(ones), "positions up to t, s ≤ t"),
         (np.triu(ones, 1), "positions of the future, s > t"),
         (ones & visible.any(axis=0), "positions that some other sample may see"),
+        (ones & (np.arange(visible.shape[-1]) == 0), "all position 0, the first column"),
+        (ones & (np.arange(visible.shape[-1])[::-1] == 0), "all in the last column"),
     ):
         if np.array_equal(seen & told, where & told):
             return f"These are {words}."
+    return ""
+
+
+def _hidden_weights(evidence: Evidence) -> str:
+    """What can be said of the weights of hidden positions, and of those of visible ones."""
+    mine, right = evidence.yours("weights"), evidence.right("weights")
+    visible, scores = evidence.inputs["visible"], evidence.inputs["scores"]
+    counts = visible.sum(-1)
+    packed = np.zeros_like(right)
+    for place in np.ndindex(counts.shape):
+        packed[place][: counts[place]] = right[place][visible[place]]
+    if np.allclose(mine, packed, atol=1e-4):
+        return unwrapped("""Your rows hold the right weights, but packed at the beginning. The
+        weight of position s belongs in column s.""")
+    if np.allclose(mine[visible], right[visible], atol=1e-4):
+        return "Your visible weights are right, so what is left is to set all others to 0."
+    rows = (np.abs(scores) < 20).all(-1) & (counts < visible.shape[-1])
+    high = np.where(visible, -np.inf, mine)[rows].max(-1)
+    low = np.where(visible, np.inf, mine)[rows].min(-1)
+    if (high - low < 1e-6).all() and (low > NEGLIGIBLE).all():
+        return "In each row, all hidden positions have the same weight."
     return ""
 
 
@@ -592,6 +617,117 @@ def _another_function(evidence: Evidence) -> Finding | None:
     return None
 
 
+_OTHER_SCORES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("absolute values of the scores", np.abs),
+    ("scores in which negative ones became 0", lambda s: s.clip(0)),
+    ("squared scores", np.square),
+    ("sigmoids of the scores", lambda s: 1 / (1 + np.exp(-s))),
+    ("hyperbolic tangents of the scores", np.tanh),
+    ("exponentials of the scores", np.exp),
+    ("scores without their fractions", np.trunc),
+    ("rounded scores", np.round),
+    ("scores that were divided by the spread of their row", lambda s: s / s.std(-1)[..., None]),
+    (
+        "scores that were divided by the spread of their row",
+        lambda s: s / s.std(-1, ddof=1)[..., None],
+    ),
+    (
+        "scores that were divided by the length of their row",
+        lambda s: s / np.linalg.norm(s, axis=-1, keepdims=True),
+    ),
+    (
+        "scores that were divided by the largest of their row",
+        lambda s: s / s.max(-1, keepdims=True),
+    ),
+    (
+        "scores that were divided by the largest absolute value of their row",
+        lambda s: s / np.abs(s).max(-1, keepdims=True),
+    ),
+)
+
+
+def _softmax_of_other_scores(evidence: Evidence) -> Finding | None:
+    """A softmax over what is visible, but of something that was made of the scores."""
+    mine, right, scores = evidence.yours("weights"), evidence.right("weights"), _scores(evidence)
+    visible = evidence.inputs["visible"]
+    if mine.shape != scores.shape or np.allclose(mine, right, atol=1e-4):
+        return None
+    ordinary = (np.abs(scores) < 20).all(-1)
+    for words, made in _OTHER_SCORES:
+        with np.errstate(all="ignore"):
+            other = _softmax(np.where(visible[ordinary], made(scores[ordinary]), -np.inf))
+        if np.allclose(mine[ordinary], other, atol=1e-4):
+            b, t, _ = np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape)
+            seen = visible[b, t]
+            return Finding(
+                "softmax-of-other-scores",
+                f"You took the softmax of {words}.",
+                unwrapped(f"""In sample {b}, row {t} may see {positions(seen)}, with the scores
+                {row(scores[b, t][seen])}. Their softmax is {row(right[b, t][seen])}, but yours is
+                {row(mine[b, t][seen])}. Leave visible scores as they are."""),
+                SOFTMAX,
+            )
+    far = ~(np.abs(np.where(visible, scores, 0)) < 20).all(-1)
+    wrong = (np.abs(mine - right) > 1e-4).any(-1)
+    if not wrong.any() or (wrong & ~far).any():
+        return None
+    b, t = (int(i) for i in np.argwhere(wrong)[0])
+    seen = visible[b, t]
+    if np.ptp(mine[b, t][seen]) > 1e-6:
+        return None
+    return Finding(
+        "cut-off",
+        "You give the same weight to different scores far from 0.",
+        unwrapped(f"""In sample {b}, row {t} may see {positions(seen)}, with the scores
+        {row(scores[b, t][seen], 3)}, and all of them have the weight
+        {number(float(mine[b, t][seen][0]))} in your answer. If scores are cut off at a limit
+        (`clamp`), everything beyond it becomes equal."""),
+        SOFTMAX,
+    )
+
+
+def _scores(evidence: Evidence) -> Array:
+    return np.asarray(evidence.inputs["scores"], dtype=np.float64)
+
+
+def _rounded(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("precise"), evidence.right("precise")
+    for digits in range(1, 5):
+        if mine.shape == right.shape and np.allclose(mine, right.round(digits), atol=1e-7):
+            return Finding(
+                "rounded",
+                f"You rounded your weights to {word(digits)} digit{'s' * (digits > 1)}.",
+                "Rounded weights of a row don't sum to 1 in general. Round only what you print.",
+                SOFTMAX,
+            )
+    return None
+
+
+def _shifted_together(evidence: Evidence) -> Finding | None:
+    """Wrong only in rows that lie far below others."""
+    mine, right, scores = evidence.yours("weights"), evidence.right("weights"), _scores(evidence)
+    if mine.shape != right.shape:
+        return None
+    wrong = ~close(mine, right).all(-1)
+    most = np.where(evidence.inputs["visible"], scores, -np.inf).max(-1)
+    low = (most < scores.max() - 60) | (most < scores.max(-1) - 20)
+    if not wrong.any() or (wrong & ~low).any():
+        return None
+    b, t = (int(i) for i in np.argwhere(wrong)[0])
+    yours, wanted = rows_apart(mine[b, t], right[b, t])
+    return Finding(
+        "far-below",
+        "You lose a row whose visible scores lie far below others.",
+        unwrapped(f"""Row {t} of sample {b} is {yours} instead of {wanted}. Its visible scores are
+        at most {number(float(most[b, t]))}, while the row's largest score is
+        {number(scores[b, t].max())}, and the largest of all {number(scores.max())}. If you take the
+        exponential yourself, first shift each row by the maximum of what it may see. With one shift
+        for all rows, or with a hidden maximum, such powers are nearly 0, and a limit or a small
+        number that you add outweighs them. `softmax` does the right shift."""),
+        SOFTMAX,
+    )
+
+
 def _filled_by_row(evidence: Evidence) -> Finding | None:
     """Hidden scores that were replaced by a number of their row, read off in double precision."""
     mine = np.asarray(evidence.yours("precise"), dtype=np.float64)
@@ -641,10 +777,16 @@ def _sums_off(evidence: Evidence) -> Finding | None:
     powers = np.where(visible, np.exp(evidence.inputs["scores"]), 0).sum(-1)
     limits, counts = powers[off] / held[off], held * visible.sum(-1)
     why = "Divide each row by the sum of its own visible powers, and by nothing else."
-    if np.ptp(limits) < 1e-3 * limits.max() and not (powers[~off] < limits.max() * 0.999).any():
+    if (
+        off.sum() > 1
+        and np.ptp(limits) < 1e-3 * limits.max()
+        and not (powers[~off] < limits.max() * 0.999).any()
+    ):
         why = unwrapped(f"""All rows whose visible powers sum to less than {number(limits.mean())}
         are divided by {number(limits.mean())} instead. A limit such as `clamp(min=…)` has to be
         smaller than any sum that occurs, and as every row sees something, none is needed.""")
+    elif np.allclose(np.square(mine.astype(np.float64)).sum(-1)[powers > 0.1], 1, atol=1e-3):
+        why = "The squares of its weights sum to 1, so you divided by the root of a sum of squares."
     elif np.allclose(counts, 1, atol=1e-3):
         why = (
             "That is 1 over the number of positions that it may see, so you divided once too often."
@@ -688,6 +830,9 @@ def _rows_together(evidence: Evidence) -> Finding | None:
     return None
 
 
+_LOOP = " If you loop, does the loop reach them?"
+
+
 def _emptied(evidence: Evidence) -> Finding | None:
     """All weights 0 in rows that see something."""
     mine, visible = evidence.yours("weights"), evidence.inputs["visible"]
@@ -695,15 +840,30 @@ def _emptied(evidence: Evidence) -> Finding | None:
         return None
     empty = ~mine.any(-1)
     b, t = (int(i) for i in np.argwhere(empty)[0])
-    which = ""
-    if np.array_equal(empty, ~visible.all(-1)):
-        which = " So are all rows in which something is hidden, and no others."
+    samples, rows = np.arange(len(empty))[:, None], np.arange(empty.shape[1])
+    largest = np.where(visible, evidence.inputs["scores"], -np.inf).max(-1)
+    which, why = (
+        "",
+        " If you replaced NaN by 0, where does it come from? "
+        + unwrapped("""−∞ − (−∞)
+    and 0 / 0 make it, and a mean or a sum over scores of −∞ is −∞ itself."""),
+    )
+    for fits, words, hint in (
+        (~visible.all(-1), "all rows in which something is hidden", ""),
+        (visible.sum(-1) == 1, "all rows that see one position", ""),
+        (largest < 0, "all rows that see only negative scores", ""),
+        ((rows == 0) | (samples < 0), "the first rows of all samples", _LOOP),
+        ((rows == rows[-1]) | (samples < 0), "the last rows of all samples", _LOOP),
+        ((samples > 0) & (rows >= 0), "all rows of all samples but the first", _LOOP),
+    ):
+        if np.array_equal(empty, fits):
+            which, why = f" So are {words}, and no others.", hint or why
+            break
     return Finding(
         "emptied",
         "You give no weight at all in a row that sees something.",
         unwrapped(f"""In sample {b}, row {t} may see {positions(visible[b, t])}, but your weights
-        there are all 0.{which} If you replaced NaN by 0, where does it come from? −∞ − (−∞) and 0 /
-        0 make it, and a mean or a sum over scores of −∞ is −∞ itself."""),
+        there are all 0.{which}{why}"""),
         SOFTMAX,
     )
 
@@ -716,7 +876,7 @@ def _something_added(evidence: Evidence) -> Finding | None:
     held = np.asarray(mine, dtype=np.float64).sum(-1)
     powers = np.where(evidence.inputs["visible"], np.exp(evidence.inputs["scores"]), 0).sum(-1)
     told = held < 0.999
-    if not told.any() or (held <= 0).any() or (held > 1 + 1e-3).any():
+    if told.sum() < 2 or (held <= 0).any() or (held > 1 + 1e-3).any():
         return None
     added = powers[told] * (1 / held[told] - 1)
     if np.ptp(added) > 0.05 * added.max():
@@ -771,12 +931,13 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         return None
     b, t, _ = np.unravel_index(int(np.abs(mine - right).argmax()), right.shape)
     visible = evidence.inputs["visible"][b, t]
+    yours, wanted = rows_apart(mine[b, t][visible], right[b, t][visible])
     return Finding(
         "other-weights",
         "Your weights aren't the softmax of what is visible.",
         unwrapped(f"""In sample {b}, row {t} may see {positions(visible)}, with the scores
         {row(evidence.inputs["scores"][b, t][visible])}. Their softmax is
-        {row(right[b, t][visible])}, but yours is {row(mine[b, t][visible])}."""),
+        {wanted}, but yours is {yours}."""),
         SOFTMAX,
     )
 
@@ -796,13 +957,16 @@ TASK = Task(
     properties=(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),
         _lowered,
+        _rounded,
         _another_mask,
         _another_function,
+        _softmax_of_other_scores,
         _filled_by_row,
         _sees_what_is_hidden,
         _rows_together,
         _emptied,
         _something_added,
+        _shifted_together,
         _sums_off,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(

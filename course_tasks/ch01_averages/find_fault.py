@@ -56,7 +56,8 @@ def _ahead(rng: np.random.Generator, weights: Array, sound: int, *, second: bool
     for t, s, leak in (
         (far, int(rng.integers(far + 2, T - 1)), rng.uniform(0.1, 0.4)),
         (near, near + 1, _little(rng)),
-        (T - 2, T - 1, rng.uniform(0.1, 0.4)),
+        # Little in the first draw, for an answer that asks where the largest weight is.
+        (T - 2, T - 1, rng.uniform(0.1, 0.4) if second else _little(rng)),
     ):
         weights[t] *= 1 - leak
         weights[t, s] += leak
@@ -78,7 +79,8 @@ def _off_sum(rng: np.random.Generator, weights: Array, sound: int, *, second: bo
     low, high, near = rng.permutation([0, *rng.choice(others, 2, replace=False)])
     weights[low] *= rng.uniform(0.4, 0.8)
     weights[high] *= rng.uniform(1.25, 2.0)
-    weights[near] *= 1 + _little(rng) * rng.choice([-1, 1])
+    # In the second draw so little that four decimals don't show it.
+    weights[near] *= 1 + (rng.uniform(2e-5, 4e-5) if second else _little(rng)) * rng.choice([-1, 1])
     # More than float32 leaves, and less than the 1e-5 that the task allows.
     weights[-1] *= 1 + rng.uniform(6e-6, 8.5e-6) * _up(second=second)
     return weights

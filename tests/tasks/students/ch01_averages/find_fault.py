@@ -195,6 +195,7 @@ WRONG = {
     "faulty-ever-after": fault_never_set_back,
     "two-faults-cancel": fault_either_or,
     "negatives-cut-off": lambda weights: _ask(weights.clamp(min=0)),
+    "ends-never-faulty": lambda weights: [False, *fault_loop(weights)[1:-1], False],
 }
 
 

@@ -170,6 +170,13 @@ def masked_not_for_one_sample(scores, visible):
 
 
 ODD = [
+    (lambda scores, visible: masked_where(scores.abs(), visible), "softmax-of-other-scores"),
+    (lambda scores, visible: masked_where(scores.clamp(-20, 20), visible), "cut-off"),
+    (lambda scores, visible: masked_where(scores, visible).round(decimals=2), "rounded"),
+    (
+        lambda scores, visible: F.normalize(masked_where(scores, visible), dim=-1),
+        "rows-do-not-sum-to-one",
+    ),
     (lambda scores, visible: masked_where(scores, visible[-1]), "another-mask"),
     (lambda scores, visible: masked_where(scores, visible[:, [0]]), "another-mask"),
     (
