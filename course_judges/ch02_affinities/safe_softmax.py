@@ -119,9 +119,10 @@ def _empty_row(evidence: Evidence) -> str:
 
 
 _clamped_scores = mistake(
-    "You cut off the scores at a limit.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
-    limit, so they became equal. A row may be shifted without loss, but not cut off."""),
+    "You cut off the scores, or their powers, at a limit.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All of that row lies above the limit, so
+    it became equal. Replacing infinite powers by one number does the same. A row may be shifted
+    without loss, but not cut off."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -229,8 +230,8 @@ def _zero_mask(scores: Tensor) -> Tensor:
 @mistake(
     "You let a row that may see nothing see everything.",
     lambda e: unwrapped(f"""{_empty_row(e)} A large negative number instead of −∞ does that, because
-    it is the same everywhere in the row, and equal scores make equal weights. All weights of such a
-    row should be 0."""),
+    it is the same everywhere in the row, and equal scores make equal weights. So does 1 / T instead
+    of NaN. All weights of such a row should be 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -407,6 +408,24 @@ def _something_added(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _emptied_rows(scores: Array) -> tuple[tuple[Array, str, str], ...]:
+    """Which rows an answer may have emptied: as (T,) of bool, in words, and why."""
+    hidden, largest = np.isneginf(scores), scores.max(axis=-1)
+    return (
+        (hidden.any(axis=-1), "all rows in which something is hidden", ""),
+        ((~hidden).sum(axis=-1) == 1, "all rows that see one position", ""),
+        (hidden[:, 0], "all rows whose first score is −∞", ""),
+        (hidden[:, -1], "all rows whose last score is −∞", ""),
+        (np.diagonal(hidden), "all rows whose score on the diagonal is −∞", ""),
+        (
+            largest < 0,
+            "all rows of nothing but negative scores",
+            "A maximum of absolute values, or one that is at least 0, is far above such a row, so "
+            "its powers become 0. And a row below 0 isn't empty.",
+        ),
+    )
+
+
 def _emptied(evidence: Evidence) -> Finding | None:
     """All weights 0 in rows that see something."""
     for case in ("ordinary", "large"):
@@ -417,23 +436,95 @@ def _emptied(evidence: Evidence) -> Finding | None:
         if not empty.any():
             continue
         t = int(np.flatnonzero(empty)[0])
-        hidden = np.isneginf(scores)
-        which = ""
-        if case == "ordinary" and np.array_equal(empty, hidden.any(axis=-1)):
-            which = "So are all rows in which something is hidden, and no others. "
-        elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
-            which = "So are all rows whose first score is −∞, and no others. "
         why = (
-            f"{which}If you look for empty rows, only one of nothing but −∞ is empty. If you "
-            "subtract a number from each row, it has to be finite there and near the row's own "
-            "maximum, or all powers become 0 or NaN."
+            "If you look for empty rows, only one of nothing but −∞ is empty. If you subtract a "
+            "number from each row, it has to be finite there and near the row's own maximum, or "
+            "all powers become 0 or NaN."
         )
+        found = [
+            (words, hint) for fits, words, hint in _emptied_rows(scores) if (empty == fits).all()
+        ]
+        if found:
+            also = "".join(f" These are also {words}." for words, _ in found[1:])
+            hints = [hint for _, hint in found if hint]
+            why = f"So are {found[0][0]}, and no others.{also} {' '.join(hints) or why}"
+        elif empty.sum() == 1 and t in (0, len(scores) - 1):
+            why = f"No other row is empty. If you loop over the rows, does the loop reach row {t}?"
         return Finding(
             "emptied",
             "You give no weight at all in a row that sees something.",
             f"{_seen_by(evidence, case, t)}, but your weights there are all 0. {why}",
             STABLE,
         )
+    return None
+
+
+def _limit_on_sums(evidence: Evidence) -> Finding | None:
+    """Rows that are divided by a limit because the sum of their powers lies below it."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    right = evidence.right("ordinary")
+    held = mine.sum(-1)
+    if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6):
+        return None
+    for powers, words in (
+        (np.exp(scores - scores.max(-1, keepdims=True)).sum(-1), "shifted powers"),
+        (np.exp(scores).sum(-1), "powers"),
+    ):
+        off = ~np.isclose(held, 1, atol=1e-5)
+        if not off.any():
+            return None
+        limits = powers[off] / held[off]
+        if np.ptp(limits) < 1e-4 * limits.max() and (powers[~off] >= limits.max() * 0.999).all():
+            t = int(np.flatnonzero(off)[0])
+            return Finding(
+                "limit-too-high",
+                f"The limit that keeps your sums away from 0 is too high: {number(limits.mean())}.",
+                unwrapped(f"""In row {t} the {words} sum to {number(float(powers[t]))}, and divided
+                by {number(limits.mean())}, the row sums to {number(float(held[t]))}. Once each row
+                is shifted by its maximum, only the sum of an empty row is below 1, so
+                `clamp(min=1e-30)` changes no other."""),
+                STABLE,
+            )
+    return None
+
+
+def _largest_alone(evidence: Evidence) -> Finding | None:
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    best = np.arange(scores.shape[1]) == scores.argmax(-1)[:, None]
+    if mine.shape != scores.shape or not np.allclose(mine, best, atol=1e-6):
+        return None
+    return Finding(
+        "largest-alone",
+        "You give all the weight of a row to its largest score.",
+        f"{_first_row_off(evidence)} A softmax gives the others a share as well.",
+        DEPENDS,
+    )
+
+
+def _of_other_scores(evidence: Evidence) -> Finding | None:
+    """A softmax of something that was made of the scores, where they are ordinary."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    if mine.shape != scores.shape or evidence.same("ordinary"):
+        return None
+    seen = np.isfinite(scores)
+    known = np.where(seen, scores, 0)
+    for words, made in (
+        ("absolute values of the scores", np.abs(known)),
+        ("scores in which negative ones became 0", known.clip(0)),
+        ("squared scores", known**2),
+        ("sigmoids of the scores", 1 / (1 + np.exp(-known))),
+        ("rounded scores", known.round()),
+        ("scores without their fractions", np.trunc(known)),
+        ("exponentials of the scores", np.exp(known)),
+    ):
+        powers = np.where(seen, np.exp(made), 0)
+        if np.allclose(mine, powers / powers.sum(-1, keepdims=True), atol=1e-5):
+            return Finding(
+                "softmax-of-other-scores",
+                f"You took the softmax of {words}.",
+                f"{_first_row_off(evidence)} Leave the scores as they are, except for the shift.",
+                DEPENDS,
+            )
     return None
 
 
@@ -491,6 +582,9 @@ TASK = Task(
         _made_equal,
         _emptied,
         _something_added,
+        _limit_on_sums,
+        _largest_alone,
+        _of_other_scores,
         _hidden_places_weigh,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),

@@ -457,6 +457,148 @@ def _variance_of_one_number(queries: Tensor, keys: Tensor) -> Two:
     return plain, plain / _count(queries)
 
 
+def _counted_from_0(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys)
+    scaled = products / torch.arange(queries.shape[1]).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _cosines(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys)
+    lengths = (queries.square().cumsum(dim=1) * keys.square().cumsum(dim=1)).sqrt()
+    scaled = products / lengths
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _added_twice(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys).cumsum(dim=1)
+    scaled = products / _count(queries).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _absolute_deviations(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    scaled = products / _count(queries).sqrt()
+    plain, divided = ((one - one.mean(0)).abs().mean(0) for one in (products, scaled))
+    return plain, divided
+
+
+def _squares_added(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    plain = (products - products.mean(0)).square().sum(0)
+    return plain, plain / _count(queries)
+
+
+def _keys_of_the_neighbor(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    return dot_variances(queries, keys.roll(1, 0), correction)
+
+
+def _mean_of_what_was_seen(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    plain = plain.cumsum(0) / _count(queries)
+    return plain, plain / _count(queries)
+
+
+_root_counted_from_0 = mistake(
+    "You divided by √0, √1, √2, …, but the first dot product has one term.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} `torch.arange(D)` begins with 0, and a number divided by
+    √0 is infinite or NaN. Entry d − 1 adds up d products, so count from 1:
+    `torch.arange(1, D + 1)`."""),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_counted_from_0, correction=0),),
+)(_counted_from_0)
+
+_divided_by_lengths = mistake(
+    "You divided the dot products by the lengths of their vectors instead of by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} A dot product divided by both lengths is a cosine. The
+    task divides by √d, which is the same for all {e.number("N")} pairs."""),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_cosines, correction=0),),
+)(_cosines)
+
+_sums_added_again = mistake(
+    "You added up along the entries twice.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Column d − 1 of one `cumsum` already adds up the first d
+    products."""),
+    cases=("growth.0",),
+    also=(partial(_added_twice, correction=0),),
+)(_added_twice)
+
+_deviations_not_squared = mistake(
+    "You took the mean of absolute deviations, but a variance is the mean of their squares.",
+    lambda e: _rows(e, "0"),
+    cases=("growth.0",),
+)(_absolute_deviations)
+
+_squares_not_divided = mistake(
+    "You added up the squared deviations, but you haven't divided the sum yet.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} A variance is their mean, so divide by N or by N − 1,
+    with N = {e.number("N")}."""),
+    cases=("growth.0",),
+)(_squares_added)
+
+_key_of_another_query = mistake(
+    "You compared each query with the key of another pair.",
+    lambda e: f"{_rows(e, '0')} Query n belongs to key n, the row with the same number.",
+    cases=("growth.0",),
+    also=(
+        partial(_keys_of_the_neighbor, correction=0),
+        lambda queries, keys: _keys_of_the_neighbor(keys, queries),
+        lambda queries, keys: dot_variances(queries, keys.flip(0)),
+    ),
+)(_keys_of_the_neighbor)
+
+_averaged_over_d = mistake(
+    "You averaged the variances over all d so far, but each d has its own.",
+    lambda e: _rows(e, "0"),
+    cases=("growth.0",),
+    also=(partial(_mean_of_what_was_seen, correction=0),),
+)(_mean_of_what_was_seen)
+
+
+def _ends_too_early(evidence: Evidence) -> bool:
+    """True of everything but the last d."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    N = evidence.number("N")
+    return mine.shape == (len(right) - 1,) and any(
+        np.allclose(mine, right[:-1] * by, rtol=1e-4) for by in (1, (N - 1) / N)
+    )
+
+
+@mistake(
+    "Your results end one entry too early.",
+    lambda e: unwrapped(f"""With D = {e.number("D")} you return {len(e.yours("growth.0"))} numbers,
+    and the one for d = {e.number("D")} is missing. `range(1, D)` ends with D − 1, so take
+    `range(1, D + 1)`."""),
+    recognized=_ends_too_early,
+)
+def _last_missing(queries: Tensor, keys: Tensor) -> Two:
+    plain, scaled = dot_variances(queries, keys)
+    return plain[:-1], scaled[:-1]
+
+
+def _constant_factor(evidence: Evidence) -> Finding | None:
+    """Variances that are all too large or too small by one factor."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    if mine.shape != right.shape or _agrees(dot_variances, "growth.0")(evidence):
+        return None
+    N = evidence.number("N")
+    factors = mine / right
+    if np.ptp(factors) > 1e-3 * np.abs(factors).max():
+        return None
+    by = (N - 1) / float(factors.mean())
+    return Finding(
+        "another-divisor",
+        "Your variances are all too large or too small by the same factor.",
+        unwrapped(f"""{_rows(evidence, "0")} They are what comes out if the sum of the squared
+        deviations is divided by {number(by)}. There are {N} pairs, so divide by {N} or by
+        {N - 1}."""),
+        GROWTH,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
     if mine.shape != right.shape:
@@ -488,7 +630,7 @@ TASK = Task(
             _agrees(dot_variances, "growth.0", "growth.1"),
         ),
     ),
-    properties=(_second_off,),
+    properties=(_constant_factor, _second_off),
     examples=(_worked_out,),
     cases=("growth.0",),
 )

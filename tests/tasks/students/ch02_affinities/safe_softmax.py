@@ -95,6 +95,11 @@ def soft_half_rows(scores):
     return soft_rows(scores) / 2
 
 
+def soft_with_a_high_limit(scores):
+    powers = torch.exp(scores - scores.amax(1, keepdim=True).nan_to_num(neginf=0.0))
+    return powers / powers.sum(1, keepdim=True).clamp(min=3)
+
+
 RIGHT = {
     "library, cleaned": soft_library,
     "where": soft_where,
@@ -171,6 +176,15 @@ def soft_with_something_added(scores):
 
 
 ODD = [
+    (
+        lambda scores: F.one_hot(scores.argmax(1), len(scores)) * (scores > -torch.inf),
+        "largest-alone",
+    ),
+    (
+        lambda scores: soft_library(scores.relu().masked_fill(scores.isinf(), -torch.inf)),
+        "softmax-of-other-scores",
+    ),
+    (soft_with_a_high_limit, "limit-too-high"),
     (safe_in_the_first_row, "empty-row-nan"),
     (soft_half_rows, "rows-do-not-sum-to-one"),
     (soft_halved, "scores-times-a-factor"),
