@@ -380,6 +380,8 @@ _SIZES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("the root of the mean of its squares", lambda v: np.sqrt(np.square(v).mean(-1))),
     ("the mean of its absolute values", lambda v: np.abs(v).mean(-1)),
     ("the mean of its squares", lambda v: np.square(v).mean(-1)),
+    ("its third-power norm (p = 3)", lambda v: (np.abs(v) ** 3).sum(-1) ** (1 / 3)),
+    ("its rounded length", lambda v: np.linalg.norm(v, axis=-1).round().clip(1)),
     ("the sum of its entries", lambda v: v.sum(-1)),
     ("the mean of its entries", lambda v: v.mean(-1)),
     ("the square root of its length", lambda v: np.sqrt(np.linalg.norm(v, axis=-1))),
@@ -410,6 +412,13 @@ def _divided_by_something_else(evidence: Evidence) -> Finding | None:
         ("dot products by the squared length of the vector of `y`", b * b + 0 * a),
         ("dot products by the squared length of the shorter vector", np.minimum(a, b) ** 2),
         ("dot products by the squared length of the longer vector", np.maximum(a, b) ** 2),
+        ("dot products by the sum of the squared lengths", a * a + b * b),
+        ("dot products by half the sum of the squared lengths", (a * a + b * b) / 2),
+        ("dot products by the root of the sum of the squared lengths", np.sqrt(a * a + b * b)),
+        (
+            "dot products by the squared lengths minus the dot product",
+            a * a + b * b - dots,
+        ),
     ):
         if _quotients(mine, dots, divisors):
             divided = words
@@ -457,6 +466,8 @@ _MADE_OF_COSINES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("cosines that were rounded to one digit", lambda c: c.round(1)),
     ("cosines that were rounded to two digits", lambda c: c.round(2)),
     ("the signs of the cosines", np.sign),
+    ("the angles in degrees", lambda c: np.degrees(np.arccos(c))),
+    ("the angles as parts of π", lambda c: np.arccos(c) / np.pi),
     ("the sines of the angles", lambda c: np.sqrt(1 - c**2)),
     ("the exponentials of the cosines", np.exp),
 )
@@ -478,6 +489,60 @@ def _made_of_cosines(evidence: Evidence) -> Finding | None:
                 "made-of-cosines",
                 f"You return {words}, but the task asks for the cosines themselves.",
                 f"{_entry(evidence)} A cosine is the dot product of two vectors of length 1.",
+                ANGLE,
+            )
+    return None
+
+
+_OTHER_VECTORS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("from which you subtracted the mean over the positions", lambda v: v - v.mean(1)[:, None]),
+    ("from which you subtracted the mean of all numbers", lambda v: v - v.mean()),
+    ("whose negative entries you made positive", np.abs),
+    ("whose negative entries you set to 0", lambda v: v.clip(0)),
+    ("whose entries you squared", np.square),
+    ("of which you kept only the signs", np.sign),
+    ("of which you took a softmax", lambda v: np.exp(v) / np.exp(v).sum(-1)[..., None]),
+    ("whose entries you rounded", np.round),
+    ("whose last entry you left out", lambda v: v[..., :-1]),
+    ("whose first entry you left out", lambda v: v[..., 1:]),
+    ("whose entries you sorted", lambda v: np.sort(v, axis=-1)),
+    ("to whose entries you added 1e-3", lambda v: v + 1e-3),
+    ("to whose entries you added 1e-2", lambda v: v + 1e-2),
+)
+_OF_DOTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("cut off at −1 and 1", lambda dots: dots.clip(-1, 1)),
+    ("squeezed between −1 and 1 by a hyperbolic tangent", np.tanh),
+    ("squeezed between 0 and 1 by a sigmoid", lambda dots: 1 / (1 + np.exp(-dots))),
+    ("divided by the largest of all", lambda dots: dots / np.abs(dots).max()),
+    ("divided by the largest of their row", lambda dots: dots / np.abs(dots).max(-1)[..., None]),
+)
+
+
+def _of_other_vectors(evidence: Evidence) -> Finding | None:
+    """Cosines of vectors that were changed, or dot products that were brought between −1 and 1."""
+    mine = np.asarray(evidence.yours("cosines"), dtype=np.float64)
+    x, y = (evidence.inputs[name].astype(np.float64) for name in ("x", "y"))
+    dots = x @ y.transpose(0, 2, 1)
+    if mine.shape != dots.shape or evidence.same("cosines"):
+        return None
+    for words, made in _OF_DOTS:
+        if np.allclose(mine, made(dots), atol=1e-4):
+            return Finding(
+                "dots-squeezed",
+                f"You return dot products that were {words}.",
+                f"{_entry_and_lengths(evidence)}. A cosine lies between −1 and 1 by itself if the "
+                "dot product is divided by both.",
+                ANGLE,
+            )
+    for words, changed in _OTHER_VECTORS:
+        a, b = changed(x), changed(y)
+        lengths = np.linalg.norm(a, axis=-1)[:, :, None] * np.linalg.norm(b, axis=-1)[:, None]
+        made_of = a @ b.transpose(0, 2, 1) / np.maximum(lengths, 1e-12)
+        if np.allclose(mine, made_of, atol=1e-4):
+            return Finding(
+                "cosines-of-other-vectors",
+                f"You compare vectors {words}.",
+                f"{_entry(evidence)} The task compares the vectors as they are.",
                 ANGLE,
             )
     return None
@@ -637,6 +702,7 @@ TASK = Task(
         _wrong_where_short,
         _divided_by_something_else,
         _made_of_cosines,
+        _of_other_vectors,
         _outside,
         _zeros_have_a_direction,
     ),

@@ -230,3 +230,28 @@ def added_to_the_weights(weights: Tensor, much: float) -> Tensor:
 def limited_in_the_logarithm(weights: Tensor, least: float) -> Tensor:
     """log of weights that are at least so large."""
     return entropy(weights.clamp(min=least)) / divisors(weights)
+
+
+def limited_logarithm(weights: Tensor, least: float) -> Tensor:
+    """Weights times the logarithm of weights that are at least so large."""
+    return -(weights * weights.clamp(min=least).log()).sum(dim=-1) / divisors(weights)
+
+
+def of_squares(weights: Tensor) -> Tensor:
+    """−log Σ w² instead of the entropy."""
+    return -weights.square().sum(dim=-1).log() / divisors(weights)
+
+
+def of_the_largest_weight(weights: Tensor) -> Tensor:
+    """−log of the largest weight instead of the entropy."""
+    return -weights.amax(dim=-1).log() / divisors(weights)
+
+
+def of_the_largest_so_far(weights: Tensor) -> Tensor:
+    """Divided by the largest entropy of the rows up to this one."""
+    return entropy(weights) / entropy(weights).cummax(dim=-1).values.clamp(min=1e-9)
+
+
+def averaged_so_far(weights: Tensor) -> Tensor:
+    """The mean over the rows up to this one."""
+    return evenness(weights).cumsum(dim=-1) / visible(weights)

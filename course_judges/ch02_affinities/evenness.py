@@ -12,6 +12,7 @@ import torch
 from course_judges.ch02_affinities.entropies import (
     added_in_the_logarithm,
     added_to_the_weights,
+    averaged_so_far,
     bits_over_nats,
     cleared_sample,
     cleared_sample_too,
@@ -27,6 +28,7 @@ from course_judges.ch02_affinities.entropies import (
     gini,
     largest_weight,
     limited_in_the_logarithm,
+    limited_logarithm,
     log_of_t,
     log_of_t_cleaned,
     log_of_zero,
@@ -35,8 +37,11 @@ from course_judges.ch02_affinities.entropies import (
     negative,
     number_of_positions,
     of_all,
+    of_squares,
     of_the_largest_found,
     of_the_largest_in_its_sample,
+    of_the_largest_so_far,
+    of_the_largest_weight,
     of_what_is_seen,
     one_minus,
     positions_as_share,
@@ -71,12 +76,10 @@ def _as_after_row_0(*variants: Any) -> Callable[[Evidence], bool]:
     """True of an answer that equals one of these from row 1 on, as row 0 has its own rules."""
 
     def fits(evidence: Evidence) -> bool:
-        mine = _after_row_0(evidence)
+        mine, right = _after_row_0(evidence), evidence.right("evenness")[:, 1:]
         outcomes = (run(EVENNESS, v, evidence.inputs).answers.array("evenness") for v in variants)
-        return any(
-            o is not None
-            and np.allclose(mine, o[:, 1:], rtol=1e-4, atol=1e-5, equal_nan=True)
-            and not evidence.same("evenness")
+        return not np.allclose(mine, right, rtol=1e-4, atol=1e-5) and any(
+            o is not None and np.allclose(mine, o[:, 1:], rtol=1e-4, atol=1e-5, equal_nan=True)
             for o in outcomes
         )
 
@@ -409,11 +412,31 @@ _added_in_the_logarithm = mistake(
                 (added_in_the_logarithm, "much"),
                 (added_to_the_weights, "much"),
                 (limited_in_the_logarithm, "least"),
+                (limited_logarithm, "least"),
             )
             for much in _SMALL
         )
     ),
 )(partial(added_in_the_logarithm, much=0.01))
+
+_another_entropy = mistake(
+    "You took another measure than the entropy −Σ w log w.",
+    lambda e: unwrapped(f"""{_row_one(e)} Neither the logarithm of a sum of squares nor that of the
+    largest weight is asked for: add up each weight times its own logarithm."""),
+    recognized=_as_after_row_0(of_squares, of_the_largest_weight),
+)(of_squares)
+
+_largest_so_far = mistake(
+    "You divided by the largest entropy of the rows so far, not by the largest that is possible.",
+    lambda e: f"{_row_one(e)} A row with t + 1 positions could have log (t + 1).",
+    recognized=_as_after_row_0(of_the_largest_so_far),
+)(of_the_largest_so_far)
+
+_averaged_so_far = mistake(
+    "You averaged over the rows up to each row, but every row has its own evenness.",
+    lambda e: _row_one(e),
+    recognized=_as_after_row_0(averaged_so_far),
+)(averaged_so_far)
 
 _first_row_nan = mistake(
     "Your row 0 is NaN in every sample.",

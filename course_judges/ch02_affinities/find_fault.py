@@ -205,6 +205,7 @@ def _misnamed(evidence: Evidence) -> Finding | None:
                 continue
             made = candidates(torch.from_numpy(evidence.inputs[x]))
             gap = float((made[right] - made[mine]).abs().max())
+            alike = _alike(made[right].numpy(), made[mine].numpy())
             only = (
                 " With more than two vectors you name all seven right."
                 if cases == OF_TWO
@@ -215,12 +216,31 @@ def _misnamed(evidence: Evidence) -> Finding | None:
                 "You give some weights the name of another fault.",
                 unwrapped(f"""{_says_of(evidence, right, cases)}{only} Computed from `x`, the two
                 differ by up to {number(gap, 2)} in an entry, but rounding changes less than a
-                millionth. If you compare entries, your tolerance has to lie in between. If you
-                compare sums or some rows, compare all entries. And look again at how you compute
-                these two. {_recipe(right)}"""),
+                millionth. If you compare entries, your tolerance has to lie in between.{alike}
+                Compare all entries, and look again at how you compute these two.
+                {_recipe(right)}"""),
                 ROOT,
             )
     return None
+
+
+def _alike(one: Array, other: Array) -> str:
+    """In what two kinds of weights don't differ, as a sentence after another."""
+    same = [
+        words
+        for words, of in (
+            ("the same sums of rows", lambda weights: weights.sum(1)),
+            ("the same sums of columns", lambda weights: weights.sum(0)),
+            ("the same row 0", lambda weights: weights[0]),
+            ("the same last row", lambda weights: weights[-1]),
+            ("zeros in the future", lambda weights: np.triu(weights, 1)),
+        )
+        if np.allclose(of(one), of(other), atol=1e-6)
+    ]
+    if not same:
+        return ""
+    listed = " and ".join([", ".join(same[:-1]), same[-1]] if len(same) > 1 else same)
+    return f" Both have {listed}, so these don't tell them apart."
 
 
 # How close the two kinds of weights are that are most alike. Rounding is far less.

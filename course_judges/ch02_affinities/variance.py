@@ -13,6 +13,7 @@ from torch import Tensor
 from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
 from course_judges.judging import Evidence, Part, Task, any_of, mistake
 from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch02_affinities.variance import PROBE as VARIANCE
 from course_tasks.verdict import Finding
 
@@ -125,9 +126,32 @@ def _second_off(evidence: Evidence) -> Finding | None:
         "Your variances are right, but those of the divided dot products aren't.",
         unwrapped(f"""{_rows(evidence, "1")} Your first result is {row(divided)} times your second
         one, entry by entry, but it should be {row(np.arange(1, len(divided) + 1))} times, because
-        dividing the dot products of d entries by √d divides their variance by d."""),
+        dividing the dot products of d entries by √d divides their variance by d.
+        {_of_the_quotients(divided)}""").strip(),
         ROOT,
     )
+
+
+def _of_the_quotients(divided: Array) -> str:
+    """What the quotients of both results have in common, in a sentence."""
+    d = np.arange(1, len(divided) + 1)
+    if len(divided) < 3 or not (divided > 0).all():
+        return ""
+    by = float(divided[0])
+    if np.allclose(divided, by, rtol=1e-3):
+        return (
+            f"Yours is {number(by)} for all d, but the divisor counts the entries, 1 to {len(d)}."
+        )
+    if np.allclose(divided, by * d, rtol=1e-3):
+        return f"All are {number(by)} times what they should be."
+    power = np.log(divided[1:]) / np.log(d[1:])
+    if np.ptp(power) < 1e-2:
+        return unwrapped(f"""They are d to the power {number(float(power.mean()))}, so each dot
+        product seems to be divided by d to the power {number(float(power.mean()) / 2)} instead of
+        0.5.""")
+    if np.allclose(divided, d[::-1], rtol=1e-3):
+        return "The divisors are in reverse order."
+    return ""
 
 
 _no_scale = mistake(
@@ -577,6 +601,76 @@ def _ends_too_early(evidence: Evidence) -> bool:
 def _last_missing(queries: Tensor, keys: Tensor) -> Two:
     plain, scaled = dot_variances(queries, keys)
     return plain[:-1], scaled[:-1]
+
+
+def _first_is_missing(evidence: Evidence) -> bool:
+    """True of everything but d = 1."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    N = evidence.number("N")
+    return mine.shape == (len(right) - 1,) and any(
+        np.allclose(mine, right[1:] * by, rtol=1e-4) for by in (1, (N - 1) / N)
+    )
+
+
+@mistake(
+    "Your results begin one entry too late.",
+    lambda e: unwrapped(f"""With D = {e.number("D")} you return {len(e.yours("growth.0"))} numbers,
+    and the one for d = 1, dot products of a single entry, is missing."""),
+    recognized=_first_is_missing,
+)
+def _first_missing(queries: Tensor, keys: Tensor) -> Two:
+    plain, scaled = dot_variances(queries, keys)
+    return plain[1:], scaled[1:]
+
+
+def _sums_of_both(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    sums = (queries + keys).cumsum(dim=1)
+    plain = sums.var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _absolute_dots(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = _products(queries, keys).abs().var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _standardised(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    queries, keys = ((v - v.mean(0)) / v.std(0) for v in (queries, keys))
+    return dot_variances(queries, keys, correction)
+
+
+_sums_for_products = mistake(
+    "You added queries and keys, but a dot product multiplies them.",
+    lambda e: f"{_rows(e, '0')} Multiply entry by entry, and then add up the products.",
+    cases=("growth.0",),
+    also=(partial(_sums_of_both, correction=0),),
+)(_sums_of_both)
+
+_dots_made_positive = mistake(
+    "You took the absolute values of the dot products before you measured.",
+    lambda e: f"{_rows(e, '0')} A variance measures the numbers with their signs.",
+    cases=("growth.0",),
+    also=(partial(_absolute_dots, correction=0),),
+)(_absolute_dots)
+
+_vectors_standardised = mistake(
+    "You changed the vectors to mean 0 and variance 1 before you multiplied them.",
+    lambda e: f"{_rows(e, '0')} Take `queries` and `keys` as they are given.",
+    cases=("growth.0",),
+    also=(partial(_standardised, correction=0),),
+)(_standardised)
+
+
+@mistake(
+    "Your results have one number per pair, but the task asks for one for each d.",
+    lambda e: unwrapped(f"""There are {e.number("N")} pairs with {e.number("D")} entries each, and
+    you return {len(e.yours("growth.0"))} numbers. The pairs are dimension 0 and the entries
+    dimension 1, so `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over the pairs."""),
+    recognized=lambda e: e.yours("growth.0").shape == (e.number("N"),),
+)
+def _one_for_each_pair(queries: Tensor, keys: Tensor) -> Two:
+    plain = (queries @ keys.T).var(0)
+    return plain, plain / len(plain)
 
 
 def _constant_factor(evidence: Evidence) -> Finding | None:

@@ -162,6 +162,8 @@ def cos_first_entry_tells_zeros(x, y):
 
 
 ODD = [
+    (lambda x, y: cos_by_pairs(x.abs(), y.abs()), "cosines-of-other-vectors"),
+    (lambda x, y: (x @ y.mT).tanh(), "dots-squeezed"),
     (lambda x, y: x @ y.mT / x.shape[-1], "divided-by-something-else"),
     (
         lambda x, y: x @ y.mT / (x.std(-1)[:, :, None] * y.std(-1)[:, None]),

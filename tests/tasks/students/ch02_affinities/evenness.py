@@ -199,6 +199,13 @@ WRONG = {
     "added-in-the-logarithm": lambda weights: _over_most(
         -(weights * torch.log(weights + 1e-3)).sum(-1)
     ),
+    "another-entropy": lambda weights: _over_most(-(weights**2).sum(-1).log()),
+    "largest-so-far": lambda weights: torch.nan_to_num(
+        even_raw(weights) / even_raw(weights).cummax(1).values
+    ),
+    "averaged-so-far": lambda weights: (
+        even_where(weights).cumsum(1) / torch.arange(1, weights.shape[1] + 1)
+    ),
 }
 
 

@@ -159,6 +159,7 @@ WRONG = {
     "empty-row-nan": lambda scores: F.softmax(scores, 1),
     "negated-scores": lambda scores: soft_where(torch.where(scores.isneginf(), scores, -scores)),
     "logarithms": lambda scores: F.log_softmax(scores, 1),
+    "softmax-twice": lambda scores: soft_library(soft_library(scores)),
 }
 
 
@@ -176,6 +177,15 @@ def soft_with_something_added(scores):
 
 
 ODD = [
+    (lambda scores: soft_library(scores.clamp(min=-6)), "hidden-weigh"),
+    (
+        lambda scores: soft_library(torch.where(scores.abs() > 1e3, scores / 1e3, scores)),
+        "large-scores-scaled",
+    ),
+    (
+        lambda scores: soft_powers(scores).nan_to_num(0) / soft_powers(scores).nan_to_num(0).sum(),
+        "one-divisor-for-all",
+    ),
     (
         lambda scores: F.one_hot(scores.argmax(1), len(scores)) * (scores > -torch.inf),
         "largest-alone",

@@ -238,6 +238,17 @@ WRONG = {
         var_slices(q, k)[0].cumsum(0) / torch.arange(1, k.shape[1] + 1) ** power for power in (1, 2)
     ],
     "last-missing": lambda q, k: [one[:-1] for one in var_slices(q, k)],
+    "first-missing": lambda q, k: [one[1:] for one in var_slices(q, k)],
+    "sums-for-products": lambda q, k: [
+        ((q + k).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** power).var(0) for power in (0, 0.5)
+    ],
+    "dots-made-positive": lambda q, k: _spread_by_d(
+        q, k, lambda products: products.sum(1).abs(), _over_root
+    ),
+    "vectors-standardised": lambda q, k: var_slices(
+        *((v - v.mean(0, keepdim=True)) / v.std(0, keepdim=True) for v in (q, k))
+    ),
+    "one-for-each-pair": lambda q, k: [(q @ k.T / len(q) ** power).var(1) for power in (0, 0.5)],
 }
 
 
@@ -261,6 +272,6 @@ ODD = [
     (lambda q, k: (q * k).cumsum(1).var(0), "type"),
     (lambda q, k: var_twice(k, k), "another-variance"),
     (lambda q, k: tuple(one.squeeze() for one in var_slices(q, k)), "axis-of-one"),
-    (var_along_the_shorter, "shape"),
+    (var_along_the_shorter, "one-for-each-pair"),
     (var_of_one_entry_is_nothing, "another-variance"),
 ]
