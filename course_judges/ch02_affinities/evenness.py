@@ -58,7 +58,7 @@ from course_judges.ch02_affinities.entropies import (
 from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.evenness import PROBE as EVENNESS
 from course_tasks.probing import run
@@ -108,6 +108,13 @@ def _row_one(evidence: Evidence) -> str:
     return unwrapped(f"""Row 1 of sample 0 is {row(weights)}, followed by zeros. You return
     {number(evidence.yours("evenness")[0, 1])} for it instead of
     {number(evidence.right("evenness")[0, 1])}.""")
+
+
+def _worst_row(evidence: Evidence) -> str:
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    b, t = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    yours, wanted = numbers_apart(float(mine[b, t]), float(right[b, t]))
+    return f"For row {t} of sample {b} you return {yours} instead of {wanted}."
 
 
 def _out_of_range(evidence: Evidence) -> Finding | None:
@@ -401,8 +408,9 @@ _seen_and_one = mistake(
 _SMALL = (0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 1e-4)
 
 _added_in_the_logarithm = mistake(
-    "You added a number to the weights to keep the logarithm finite, and it's too large.",
-    lambda e: unwrapped(f"""{_row_one(e)} Next to weights of a few percent, such a number changes
+    "The number that keeps your logarithms finite is too large.",
+    lambda e: unwrapped(f"""{_worst_row(e)} If it is added to the weights, or if they are raised to
+    it, it has to be tiny: next to weights of a few percent, such a number changes
     the entropy. A weight of 0 adds nothing at all, which `torch.special.xlogy` takes care of. With
     1e-12, the change would be too small to see."""),
     recognized=_as_after_row_0(

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -468,7 +468,7 @@ def _other_expansion(evidence: Evidence) -> Finding | None:
     if factors is None:
         return _moved(evidence, mine)
     product, square = (float(one) * 2 * _width(evidence) ** 2 for one in factors)
-    if abs(product - 2) < 1e-3 and abs(square + 1) < 1e-3:
+    if max(abs(product - 2), abs(square + 1)) < 1e-3 or max(abs(product), abs(square)) < 1e-3:
         return None
     return Finding(
         "another-expansion",
@@ -525,7 +525,23 @@ def _other_distances(evidence: Evidence) -> Finding | None:
             KERNEL,
         )
     distance = np.sqrt(east**2 + north**2)
+    apart = (distance > 1e-6).all(1)  # the logarithm of a distance of 0 is infinite
+    if _fitted(mine[apart], np.log(np.maximum(distance, 1e-9))[apart][..., None]) is not None:
+        return Finding(
+            "another-distance",
+            "Your weights fall as a power of 1 over the distance.",
+            unwrapped(f"""{_first_place(evidence)} The task asks for the softmax of −distance² /
+            (2 · width²), in which the distance is in the exponent."""),
+            KERNEL,
+        )
+    lengths = [np.linalg.norm(evidence.inputs[name], axis=1) for name in ("near", "known")]
+    cosines = evidence.inputs["near"] @ evidence.inputs["known"].T / np.outer(*lengths)
     for words, made in (
+        ("the cosine of place and station", cosines),
+        (
+            "the logarithm of a sigmoid of the score",
+            np.logaddexp(0, distance**2 / (2 * _width(evidence) ** 2)),
+        ),
         ("the distance itself", distance),
         ("the fourth power of the distance", distance**4),
         ("the third power of the distance", distance**3),
@@ -556,6 +572,94 @@ def _other_distances(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _factors_of_places(evidence: Evidence) -> Finding | None:
+    """A softmax of squared distances, divided by another number for each place."""
+    found = _weights_and_gaps(evidence)
+    if found is None:
+        return None
+    mine, gaps = found
+    squares = np.square(gaps).sum(-1)[..., None]
+    factors = [_fitted(mine[[n]], squares[[n]]) for n in range(len(mine))]
+    if any(one is None or one[0] > -1e-9 for one in factors):
+        return None
+    by = np.array([-1 / float(one[0]) for one in factors if one is not None])
+    right = 2 * _width(evidence) ** 2
+    # In a draw with one place, there is nothing to compare.
+    if np.ptp(by) < 1e-3 * by.max() and (len(by) > 1 or np.isclose(by[0], right, rtol=1e-3)):
+        return None
+    return Finding(
+        "divisors-of-places",
+        "You divide the squared distances by another number at each place.",
+        unwrapped(f"""From place to place, yours are {row(by, 3)}, but the divisor is 2 · width² =
+        {number(right)} everywhere. Don't divide by a maximum, a sum or a mean
+        of the distances."""),
+        KERNEL,
+    )
+
+
+def _factors_of_stations(evidence: Evidence) -> Finding | None:
+    """Right weights, but each station's times a factor of its own."""
+    mine, right = evidence.yours("weights"), evidence.right("weights")
+    if mine.shape != right.shape or evidence.same("weights") or not (mine > _TINY).all():
+        return None
+    rest = np.log(mine.astype(np.float64)) - np.log(right.astype(np.float64))
+    rest -= rest.mean(1, keepdims=True)
+    if (len(mine) > 1 and np.abs(rest - rest[0]).max() > 1e-3) or np.ptp(rest[0]) < 1e-3:
+        return None
+    if not np.allclose(mine.sum(-1), 1, atol=1e-4):
+        return None
+    factors = np.exp(rest[0] - rest[0].max())
+    return Finding(
+        "factors-of-stations",
+        "Some stations count less than others, wherever the place is.",
+        unwrapped(f"""Your weights are what they should be if the stations' powers were multiplied
+        by {row(factors)}. If you shift the scores by a maximum, it has to be that of each place,
+        `amax(dim=-1, keepdim=True)`, not that of each station."""),
+        DEPENDS,
+    )
+
+
+def _some_places(evidence: Evidence) -> Finding | None:
+    """Zeros at some places, and right averages at all others."""
+    mine, right = evidence.yours("near"), evidence.right("near")
+    if mine.shape != right.shape:
+        return None
+    empty, good = ~mine.any(-1), close(mine, right).all(-1)
+    if not empty.any() or not good.any() or not (empty | good).all():
+        return None
+    places = listed(np.flatnonzero(empty))
+    return Finding(
+        "places-left-out",
+        "Some of your places hold only zeros, and all others are right.",
+        f"Only zeros are in rows {places} of {len(mine)}. If you loop over the places, does the "
+        "loop reach all of them?",
+        KERNEL,
+    )
+
+
+def _columns_alike(evidence: Evidence) -> Finding | None:
+    """The same number for each of several quantities."""
+    mine, right = evidence.yours("near"), evidence.right("near")
+    if mine.shape != right.shape or mine.shape[1] < 2 or np.ptp(mine, axis=1).max() > 1e-5:
+        return None
+    return Finding(
+        "columns-alike",
+        "You return the same number for all quantities.",
+        unwrapped(f"""{_first_place(evidence)} Each of the {mine.shape[1]} columns of `values` is a
+        quantity of its own, with an average of its own: `weights @ values` keeps them apart."""),
+        ROLES,
+    )
+
+
+@mistake(
+    "You averaged with the logarithms of the weights.",
+    lambda e: unwrapped(f"""{_first_place(e)} `log_softmax` gives logarithms, which are negative.
+    Take `softmax`, or the exponential of what you have."""),
+)
+def _logarithms(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    return (-_squares(at, known) / (2 * width**2)).log_softmax(-1) @ values
+
+
 def _stations_left_out(evidence: Evidence) -> Finding | None:
     """Places with weight on only some of the stations."""
     mine, right = evidence.yours("weights"), evidence.right("weights")
@@ -563,6 +667,17 @@ def _stations_left_out(evidence: Evidence) -> Finding | None:
     if mine.shape != right.shape:
         return None
     out = (np.abs(mine) < 1e-12) & (right > 1e-6)
+    never = np.flatnonzero(~mine.any(axis=0))
+    if 0 < len(never) < mine.shape[1] and (len(mine) > 1 or len(never) == 1):
+        stations = "Stations" if len(never) > 1 else "Station"
+        return Finding(
+            "stations-left-out",
+            "You leave out stations at every place.",
+            unwrapped(f"""{stations} {listed(never)} of {mine.shape[1]} {"get" if len(never) > 1 else "gets"} no weight anywhere. At
+            place 0, station {never[0]} should have the weight {number(float(right[0, never[0]]))}.
+            If you loop or cut slices, do they begin at the first station and reach the last?"""),
+            KERNEL,
+        )
     if not out.any() or out.all(-1).any():
         return None
     distance = np.sqrt(np.square(gaps).sum(-1))
@@ -765,9 +880,13 @@ TASK = Task(
     ),
     properties=(
         _at_a_station,
+        _some_places,
+        _columns_alike,
         _other_factor,
         _other_expansion,
         _other_distances,
+        _factors_of_places,
+        _factors_of_stations,
         _stations_left_out,
         _values_changed,
         _weights_too_small,

@@ -114,6 +114,18 @@ def map_of_the_nearest_three(at, known, values, width):
     return F.softmax((-squares / (2 * width**2)).masked_fill(~near, -torch.inf), dim=1) @ values
 
 
+def map_scaled_by_the_farthest(at, known, values, width):
+    squares = torch.cdist(at, known) ** 2
+    squares = squares / squares.amax(dim=1, keepdim=True)
+    return torch.softmax(-squares / (2 * width**2), dim=1) @ values
+
+
+def map_shifted_by_stations(at, known, values, width):
+    scores = -(torch.cdist(at, known) ** 2) / (2 * width**2)
+    powers = torch.exp(scores - scores.amax(dim=0))
+    return powers @ values / powers.sum(dim=1, keepdim=True)
+
+
 RIGHT = {
     "cdist": map_cdist,
     "numpy": map_numpy,
@@ -184,6 +196,9 @@ WRONG = {
     "city-blocks": lambda at, known, values, width: (
         F.softmax(-(torch.cdist(at, known, p=1) ** 2) / (2 * width**2), dim=-1) @ values
     ),
+    "logarithms": lambda at, known, values, width: (
+        F.log_softmax(-(torch.cdist(at, known) ** 2) / (2 * width**2), dim=1) @ values
+    ),
 }
 
 
@@ -206,6 +221,16 @@ def map_of_two_stations_at_least(at, known, values, width):
 
 
 ODD = [
+    (
+        lambda at, known, values, width: (
+            map_cdist(at, known[:-1], values[:-1], width)
+            if len(known) > 1
+            else map_cdist(at, known, values, width)
+        ),
+        "stations-left-out",
+    ),
+    (map_scaled_by_the_farthest, "divisors-of-places"),
+    (map_shifted_by_stations, "factors-of-stations"),
     (
         lambda at, known, values, width: map_cdist(
             at * at.new_tensor([1, 2]), known * at.new_tensor([1, 2]), values, width
