@@ -687,8 +687,8 @@ def _nan_ahead_missed(evidence: Evidence) -> Finding | None:
         "You find a NaN on the past, but not one on the future.",
         unwrapped(f"""You call row {t} sound. It is {row(weights[t])}, with the NaN at position {s},
         which comes after it. Its weights up to position {t} sum to {past}. If you add up the past
-        alone, look at the future as well. Both `triu(weights, diagonal=1) != 0` and the sum of the
-        whole row find this NaN, while `> 0` doesn't."""),
+        alone, look at the future as well: `triu(weights, diagonal=1) != 0` finds this NaN, while
+        `> 0` doesn't."""),
         FUTURE,
     )
 

@@ -470,13 +470,17 @@ def _other_expansion(evidence: Evidence) -> Finding | None:
     product, square = (float(one) * 2 * _width(evidence) ** 2 for one in factors)
     if max(abs(product - 2), abs(square + 1)) < 1e-3 or max(abs(product), abs(square)) < 1e-3:
         return None
+    off = " and ".join(
+        f"{what} counts {number(round(mine_counts, 3))} times instead of {wanted}"
+        for what, mine_counts, wanted in (("at·known", product, "2"), ("|known|²", square, "−1"))
+        if abs(mine_counts - (2 if wanted == "2" else -1)) > 1e-3
+    )
     return Finding(
         "another-expansion",
         "Your scores aren't squared distances, but something else made of dot products.",
         unwrapped(f"""Written out, −|at − known|² is −|at|² + 2 · at·known − |known|². In yours,
-        at·known counts {number(round(product, 3))} times instead of 2, and |known|²
-        {number(round(square, 3))} times instead of −1, both divided by 2 · width². (What |at|²
-        counts doesn't show, since it is the same for all stations.)"""),
+        {off}, divided by 2 · width². (What |at|² counts doesn't show, since it is the same for all
+        stations.)"""),
         KERNEL,
     )
 
@@ -669,11 +673,11 @@ def _stations_left_out(evidence: Evidence) -> Finding | None:
     out = (np.abs(mine) < 1e-12) & (right > 1e-6)
     never = np.flatnonzero(~mine.any(axis=0))
     if 0 < len(never) < mine.shape[1] and (len(mine) > 1 or len(never) == 1):
-        stations = "Stations" if len(never) > 1 else "Station"
+        stations, get = ("Stations", "get") if len(never) > 1 else ("Station", "gets")
         return Finding(
             "stations-left-out",
             "You leave out stations at every place.",
-            unwrapped(f"""{stations} {listed(never)} of {mine.shape[1]} {"get" if len(never) > 1 else "gets"} no weight anywhere. At
+            unwrapped(f"""{stations} {listed(never)} of {mine.shape[1]} {get} no weight anywhere. At
             place 0, station {never[0]} should have the weight {number(float(right[0, never[0]]))}.
             If you loop or cut slices, do they begin at the first station and reach the last?"""),
             KERNEL,
