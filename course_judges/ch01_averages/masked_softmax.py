@@ -498,7 +498,7 @@ def _weights_turned(scores: Tensor, visible: Tensor) -> Tensor:
     return masked_softmax(scores, visible).transpose(1, 2)
 
 
-_OTHER_MASKS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+_OTHER_MASKS: tuple[tuple[str, Callable[[Array], Any]], ...] = (
     ("row 0 of each sample's mask for all of its rows", lambda v: v[:, :1]),
     ("the last row of each sample's mask for all of its rows", lambda v: v[:, -1:]),
     ("column 0 of each sample's mask for all of its columns", lambda v: v[:, :, :1]),
@@ -543,7 +543,7 @@ def _another_mask(evidence: Evidence) -> Finding | None:
     visible = evidence.inputs["visible"]
     for words, change in _OTHER_MASKS:
         shown = np.broadcast_to(change(visible), visible.shape)
-        rows = shown.any(-1)
+        rows = np.asarray(shown.any(-1))
         if shown.all() or (shown == visible).all() or rows.sum() < 2:
             continue
         made = _softmax(np.where(shown, scores, -np.inf)[rows])
@@ -657,7 +657,8 @@ def _softmax_of_other_scores(evidence: Evidence) -> Finding | None:
         with np.errstate(all="ignore"):
             other = _softmax(np.where(visible[ordinary], made(scores[ordinary]), -np.inf))
         if np.allclose(mine[ordinary], other, atol=1e-4):
-            b, t, _ = np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape)
+            place = np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape)
+            b, t, _ = (int(one) for one in place)
             seen = visible[b, t]
             return Finding(
                 "softmax-of-other-scores",
@@ -668,7 +669,7 @@ def _softmax_of_other_scores(evidence: Evidence) -> Finding | None:
                 SOFTMAX,
             )
     far = ~(np.abs(np.where(visible, scores, 0)) < 20).all(-1)
-    wrong = (np.abs(mine - right) > 1e-4).any(-1)
+    wrong = np.asarray((np.abs(mine - right) > 1e-4).any(-1))
     if not wrong.any() or (wrong & ~far).any():
         return None
     b, t = (int(i) for i in np.argwhere(wrong)[0])
@@ -838,7 +839,7 @@ def _emptied(evidence: Evidence) -> Finding | None:
     mine, visible = evidence.yours("weights"), evidence.inputs["visible"]
     if mine.shape != visible.shape or mine.any(-1).all():
         return None
-    empty = ~mine.any(-1)
+    empty = np.asarray(~mine.any(-1))
     b, t = (int(i) for i in np.argwhere(empty)[0])
     samples, rows = np.arange(len(empty))[:, None], np.arange(empty.shape[1])
     largest = np.where(visible, evidence.inputs["scores"], -np.inf).max(-1)

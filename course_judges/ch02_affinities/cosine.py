@@ -451,7 +451,7 @@ def _divided_by_something_else(evidence: Evidence) -> Finding | None:
 def _quotients(mine: Array, dots: Array, divisors: Array) -> bool:
     with np.errstate(divide="ignore", invalid="ignore"):
         made = dots / divisors
-    return np.isfinite(made).all() and bool(np.allclose(mine, made, rtol=1e-3, atol=1e-4))
+    return bool(np.isfinite(made).all()) and np.allclose(mine, made, rtol=1e-3, atol=1e-4)
 
 
 _MADE_OF_COSINES: tuple[tuple[str, Callable[[Array], Array]], ...] = (

@@ -227,14 +227,14 @@ def added_to_the_weights(weights: Tensor, much: float) -> Tensor:
     return entropy(weights + much) / divisors(weights)
 
 
-def limited_in_the_logarithm(weights: Tensor, least: float) -> Tensor:
+def limited_in_the_logarithm(weights: Tensor, much: float) -> Tensor:
     """log of weights that are at least so large."""
-    return entropy(weights.clamp(min=least)) / divisors(weights)
+    return entropy(weights.clamp(min=much)) / divisors(weights)
 
 
-def limited_logarithm(weights: Tensor, least: float) -> Tensor:
+def limited_logarithm(weights: Tensor, much: float) -> Tensor:
     """Weights times the logarithm of weights that are at least so large."""
-    return -(weights * weights.clamp(min=least).log()).sum(dim=-1) / divisors(weights)
+    return -(weights * weights.clamp(min=much).log()).sum(dim=-1) / divisors(weights)
 
 
 def of_squares(weights: Tensor) -> Tensor:

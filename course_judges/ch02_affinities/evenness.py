@@ -415,12 +415,12 @@ _added_in_the_logarithm = mistake(
     1e-12, the change would be too small to see."""),
     recognized=_as_after_row_0(
         *(
-            partial(change, **{name: much})
-            for change, name in (
-                (added_in_the_logarithm, "much"),
-                (added_to_the_weights, "much"),
-                (limited_in_the_logarithm, "least"),
-                (limited_logarithm, "least"),
+            partial(change, much=much)
+            for change in (
+                added_in_the_logarithm,
+                added_to_the_weights,
+                limited_in_the_logarithm,
+                limited_logarithm,
             )
             for much in _SMALL
         )

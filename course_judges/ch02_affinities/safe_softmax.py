@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -409,7 +411,7 @@ def _something_added(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _emptied_rows(scores: Array) -> tuple[tuple[Array, str, str], ...]:
+def _emptied_rows(scores: Array) -> tuple[tuple[Any, str, str], ...]:
     """Which rows an answer may have emptied: as (T,) of bool, in words, and why."""
     hidden, largest = np.isneginf(scores), scores.max(axis=-1)
     return (
