@@ -106,6 +106,60 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Divided by the width even where there are fewer letters.",
             {"weights.sum(dim=1, keepdim=True)": "width"},
         ),
+        "absolute-errors": Slip(
+            "Took the absolute error instead of its square.",
+            {"((guess[:-1] - vowels[1:]) ** 2).mean()": ("(guess[:-1] - vowels[1:]).abs().mean()")},
+        ),
+        "signed-errors": Slip(
+            "Took the mean of the differences, without squares.",
+            {"((guess[:-1] - vowels[1:]) ** 2).mean()": "(guess[:-1] - vowels[1:]).mean()"},
+        ),
+        "errors-added-up": Slip("Added up the squares.", {".mean().item()": ".sum().item()"}),
+        "y-a-vowel": Slip("Counted y as a vowel.", {'"aeiouAEIOU"': '"aeiouyAEIOUY"'}),
+        "spaces-kept": Slip(
+            "Kept the spaces.", {"symbol.isalpha()": "symbol.isalpha() or symbol == ' '"}
+        ),
+        "one-letter-more": Slip("Made each memory longer by one letter.", {"< width": "<= width"}),
+        "looks-ahead": Slip(
+            "Compared with the letter before instead of the next one.",
+            {"guess[:-1] - vowels[1:]": "guess[1:] - vowels[:-1]"},
+        ),
+        "looks-ahead (window around)": Slip(
+            "Averaged the letters after t as well.",
+            {"(back >= 0) & (back < width)": "back.abs() < width"},
+        ),
+        "rows-not-divided": Slip(
+            "Added up the vowels instead of taking their share.",
+            {"        weights = weights / weights.sum(dim=1, keepdim=True)\n": ""},
+        ),
+        "columns-divided": Slip(
+            "Divided by the sums of the columns.",
+            {"weights.sum(dim=1, keepdim=True)": "weights.sum(dim=0)"},
+        ),
+        "weights-turned": Slip(
+            "Multiplied by the weights from the other side.",
+            {"weights @ vowels": "vowels @ weights"},
+        ),
+        "guesses-rounded": Slip(
+            "Rounded the guesses to 0 or 1.",
+            {"guess[:-1] - vowels[1:]": "guess[:-1].round() - vowels[1:]"},
+        ),
+        "guesses-rounded (half is 1)": Slip(
+            "The same, and took 0.5 for 1.",
+            {"guess[:-1] - vowels[1:]": "(guess[:-1] >= 0.5).float() - vowels[1:]"},
+        ),
+        "from-the-start": Slip(
+            "Took the first letters of the text instead of the last ones up to t.",
+            {"(back < width)": "(torch.arange(T) < width)"},
+        ),
+        "weights-fall": Slip(
+            "Let the weights fall within the window.",
+            {
+                "((back >= 0) & (back < width)).float()": (
+                    "((back >= 0) & (back < width)) * (width - back).float()"
+                )
+            },
+        ),
     },
     "02/alike": {
         "letters-once": Slip(
@@ -130,6 +184,138 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "capitals-cut": Slip(
             "Looked for small letters without making the text lower case first.",
             {"corpus.text.lower()": "corpus.text"},
+        ),
+        "chosen-once": Slip(
+            "Counted each chosen word once, however often it was chosen.",
+            {"scores.argmax(dim=1)": "scores.argmax(dim=1).unique()"},
+        ),
+        "cosine-keeps-lengths": Slip(
+            "Divided by the length of the word itself only.",
+            {"(vectors @ vectors.T)": "(vectors @ x.T)"},
+        ),
+        "cosine-keeps-lengths (one number)": Slip(
+            "Divided everything by one number.", {"x.norm(dim=1, keepdim=True)": "x.norm()"}
+        ),
+        "norm-of-channels": Slip(
+            "Took the lengths along the words instead of along the letters.",
+            {
+                "x.norm(dim=1, keepdim=True)": "x.norm(dim=0, keepdim=True).clamp(min=1e-8)",
+            },
+        ),
+        "another-length": Slip(
+            "Divided by the number of letters.",
+            {"x.norm(dim=1, keepdim=True)": "x.sum(dim=1, keepdim=True)"},
+        ),
+        "another-length (squared)": Slip(
+            "Divided by the squared length.",
+            {"x.norm(dim=1, keepdim=True)": "x.square().sum(dim=1, keepdim=True)"},
+        ),
+        "with-itself (dot, too)": Slip(
+            "Didn't leave out the word itself.", {".fill_diagonal_(-1.0)": ""}
+        ),
+        "least-alike": Slip(
+            "Looked for the word that is least alike.",
+            {"fill_diagonal_(-1.0)": "fill_diagonal_(99.0)", "argmax": "argmin"},
+        ),
+        "second-best": Slip(
+            "Left out the word itself, and then took the second one.",
+            {"scores.argmax(dim=1)": "scores.topk(2, dim=1).indices[:, 1]"},
+        ),
+        "only-earlier-words": Slip(
+            "Compared each word only with those before it.",
+            {"scores.argmax(dim=1)": "scores.tril(-1).argmax(dim=1)"},
+        ),
+        "shares-compared": Slip(
+            "Described words by shares of letters, not by their numbers.",
+            {
+                "    unit =": "    x = x / x.sum(dim=1, keepdim=True)\n    unit =",
+            },
+        ),
+        "distances-compared": Slip(
+            "Took the nearest vector instead of the largest dot product.",
+            {
+                "(vectors @ vectors.T).fill_diagonal_(-1.0)": (
+                    "-torch.cdist(vectors, vectors).fill_diagonal_(99.0)"
+                )
+            },
+        ),
+        "similarities-averaged": Slip(
+            "Averaged the largest similarities instead of the lengths.",
+            {"lengths[scores.argmax(dim=1)]": "scores.amax(dim=1)"},
+        ),
+        "averaged-by-softmax": Slip(
+            "Averaged all lengths with a softmax of the scores.",
+            {"lengths[scores.argmax(dim=1)].mean()": "(scores.softmax(dim=1) @ lengths).mean()"},
+        ),
+        "differences-of-lengths": Slip(
+            "Noted how much longer the chosen words are.",
+            {
+                "lengths[scores.argmax(dim=1)].mean()": (
+                    "(lengths[scores.argmax(dim=1)] - lengths).mean()"
+                )
+            },
+        ),
+        "both-words-averaged": Slip(
+            "Averaged the lengths of both words.",
+            {
+                "lengths[scores.argmax(dim=1)].mean()": (
+                    "((lengths + lengths[scores.argmax(dim=1)]) / 2).mean()"
+                )
+            },
+        ),
+        "weighed-by-frequency": Slip(
+            "Let frequent words count more.",
+            {
+                "lengths = x.sum(dim=1)": (
+                    "often = torch.tensor([float(n) for _, n in counted])\n"
+                    "    often = often / often.mean()\n"
+                    "    lengths = x.sum(dim=1)"
+                ),
+                "lengths.mean()": "(often * lengths).mean()",
+                "lengths[scores.argmax(dim=1)].mean()": (
+                    "(often * lengths[scores.argmax(dim=1)]).mean()"
+                ),
+            },
+        ),
+        "vector-lengths": Slip(
+            "Took the lengths of the vectors for the lengths of the words.",
+            {"x.sum(dim=1)": "x.norm(dim=1)"},
+        ),
+        "medians": Slip("Took medians.", {".mean()": ".median()"}),
+        "four-letters": Slip("Left out words of three letters.", {">= 3": "> 3"}),
+        "first-words": Slip(
+            "Took the first 300 words of the text instead of the most frequent ones.",
+            {
+                "Counter(word for word in found if len(word) >= 3).most_common(300)": (
+                    "[(w, 1) for w in dict.fromkeys(w for w in found if len(w) >= 3)][:300]"
+                )
+            },
+        ),
+        "split-at-spaces": Slip(
+            "Split the text at spaces and kept what holds nothing but letters.",
+            {
+                're.findall("[a-z]+", corpus.text.lower())': (
+                    "[w for w in corpus.text.lower().split() if w.isalpha()]"
+                )
+            },
+        ),
+        "another-number-of-words": Slip("Took 100 words.", {"(300)": "(100)"}),
+        "another-number-of-words (1,000)": Slip("Took 1,000 words.", {"(300)": "(1000)"}),
+        "mean-of-other-words": Slip(
+            "Took the mean length of all words of the text.",
+            {"lengths.mean()": "torch.tensor([float(len(w)) for w in found]).mean()"},
+        ),
+        "mean-of-other-words (each once)": Slip(
+            "Took the mean length of all different words.",
+            {"lengths.mean()": "torch.tensor([float(len(w)) for w in set(found)]).mean()"},
+        ),
+        "mean-of-other-words (three letters)": Slip(
+            "Took the mean length of all different words of three letters.",
+            {
+                "lengths.mean()": (
+                    "torch.tensor([float(len(w)) for w in set(found) if len(w) >= 3]).mean()"
+                )
+            },
         ),
     },
     "03/seen-before": {

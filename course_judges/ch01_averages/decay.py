@@ -14,10 +14,11 @@ from course_judges.ch01_averages.weights import (
     matrix,
     not_divided,
     right_but_alone,
+    sees_the_future,
     sees_the_right_positions,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
 from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -98,6 +99,22 @@ def _made_of_decay(ratios: Array, decay: float) -> str:
     ):
         if np.abs(ratios - value).max() < 1e-4:
             return f"That is {words}"
+    steps = np.arange(1, len(ratios) + 1)
+    if np.abs(ratios - steps / (steps + 1)).max() < 1e-4:
+        return "That is 1 / (1 + distance), in which `decay` plays no part."
+    if np.abs(ratios.cumprod() - 1 / (1 + decay * steps)).max() < 1e-4:
+        return "That is 1 / (1 + decay · distance), but the distance is an exponent of `decay`."
+    if np.abs(ratios - decay ** (2 * steps - 1)).max() < 1e-4:
+        return "That is `decay` to the power of the squared distance."
+    power = float(np.log(ratios[0]) / np.log(decay))
+    if np.ptp(ratios) < 1e-4 and np.isfinite(power):
+        for base, words in ((10, "log10"), (2, "log2")):
+            if np.isclose(power, 1 / np.log(base), rtol=1e-3):
+                return unwrapped(f"""It is the same factor at each step, decay^{number(power)}.
+                Scores of distance · {words}(decay) make that in a softmax, which takes powers of e,
+                so the logarithm has to be the natural one.""")
+        return unwrapped(f"""It is the same factor at each step, {number(float(ratios[0]))}, which
+        is decay^{number(power)}.""")
     if np.ptp(np.diff(ratios.cumprod(), prepend=1)) < 1e-4:
         return "Each of your steps subtracts the same amount, but it should multiply by `decay`."
     exponents = np.log(ratios).cumsum() / np.log(decay)
@@ -289,6 +306,57 @@ _diagonal_excluded = mistake(
 
 
 @mistake(
+    "You raised the distance to the power `decay`, but it's `decay` that is raised.",
+    lambda e: unwrapped(f"""{_last_row_against(e)} In `a**b`, b is the exponent: the weight is
+    `decay**distance`, which is 1 for the distance 0, where yours is 0."""),
+    also=(lambda T, decay: _distances_to_the_power(T, decay, 0.0),),
+)
+def _distance_raised(T: int, decay: float) -> Tensor:
+    return _distances_to_the_power(T, decay, 1e-9)
+
+
+def _distances_to_the_power(T: int, decay: float, least: float) -> Tensor:
+    t = torch.arange(T)
+    weights = torch.tril((t[:, None] - t).clamp(min=0).float() ** decay)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
+
+
+@mistake(
+    "Every row of yours sees only its own position.",
+    lambda e: unwrapped(f"""{_last_row_against(e)} If your weights are in a tensor of integers,
+    {_decay_of(e)} becomes 0 there, and only decay⁰ = 1 is left. If your powers are right, do you
+    keep more than the diagonal?"""),
+)
+def _itself_alone(T: int, decay: float) -> Tensor:  # noqa: ARG001
+    return torch.eye(T)
+
+
+@mistake(
+    "You divided each row by its sum and made the next row from the result.",
+    lambda e: unwrapped(f"""{_last_row_against(e)} Row t + 1 before the division is `decay` times
+    row t before the division, with 1 for the present. If row t sums to 1 already, its positions
+    count too little in the next one. Divide at the end, when all rows are there."""),
+)
+def _divided_rows_go_on(T: int, decay: float) -> Tensor:
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        weights[t] = decay * weights[t - 1] if t else 0
+        weights[t, t] = 1
+        weights[t] /= weights[t].sum()
+    return weights
+
+
+@mistake(
+    "You divided the past by its own sum, without the present.",
+    lambda e: unwrapped(f"""The weights before the diagonal sum to 1 in each row, and so the whole
+    row {e.number("T") - 1} sums to {number(matrix(e)[-1].sum())}. The present belongs to the sum
+    like every other position, with decay⁰ = 1."""),
+)
+def _past_divided_alone(T: int, decay: float) -> Tensor:
+    return _decay_before(T, decay, 1e-9) + torch.eye(T)
+
+
+@mistake(
     "You divided all rows by one number, the sum of the last row.",
     lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
     Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
@@ -376,7 +444,7 @@ TASK = Task(
     ),
     properties=(
         right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
-        no_weight_on_the_future("weights", FUTURE),
+        sees_the_future("weights"),
         sees_the_right_positions,
         _shrinks_as_asked,
         _other_divisors,

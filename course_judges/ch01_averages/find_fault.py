@@ -113,10 +113,13 @@ def _accuses(evidence: Evidence) -> Finding | None:
             continue
         t = int(np.flatnonzero(mine & ~right)[0])
         weights = evidence.inputs[case][t]
+        above = " A weight that is a little above 1 is rounding like a sum that is." * bool(
+            weights.max() > 1
+        )
         return Finding(
             "sound-row-accused",
             "You call a sound row faulty.",
-            _judged(t, weights, "faulty", 1e-7),
+            f"{_judged(t, weights, 'faulty', 1e-7)}{above}",
             MEANS,
         )
     return None
@@ -194,6 +197,18 @@ def _says_how_small(evidence: Evidence) -> str:
     than the 1e-5 that a sum may differ by. If you round or allow for rounding, by how much?""")
 
 
+def _as_made_of_right(evidence: Evidence, made: Callable[[Array], Array]) -> bool:
+    """True if the answer is what this makes of the right one, for each kind of fault."""
+    return all(
+        np.array_equal(_called_faulty(evidence, case)[0], made(_called_faulty(evidence, case)[1]))
+        for case in _KINDS
+    )
+
+
+def _first_alone(right: Array) -> Array:
+    return right & (np.cumsum(right) == 1)
+
+
 def _row_0_is_never_faulty(evidence: Evidence) -> bool:
     """True if all that is missed is row 0, with any of the faults."""
     for case in _KINDS:
@@ -209,6 +224,83 @@ def _row_0_is_never_faulty(evidence: Evidence) -> bool:
 )
 def _inverted_answer(weights: Tensor) -> Tensor:
     return ~faulty_rows(weights)
+
+
+@mistake(
+    "You call no row faulty, whatever its fault is.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} If you combine the three conditions with `&`, a
+    row has to have all faults at once. With `|`, one is enough."""),
+    recognized=lambda e: _as_made_of_right(e, np.zeros_like),
+)
+def _never_faulty(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return ahead & (weights < 0).any(dim=1) & ~averages
+
+
+def _but_the_ends(right: Array) -> Array:
+    return np.concatenate([[False], right[1:-1], [False]])
+
+
+@mistake(
+    "You never find a fault in row 0 or in the last row.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Both are judged like all others. If you loop,
+    from which row to which? `range(len(weights))` reaches all of them."""),
+    recognized=lambda e: _as_made_of_right(e, _but_the_ends),
+)
+def _ends_never_faulty(weights: Tensor) -> Tensor:
+    right = faulty_rows(weights)
+    right[[0, -1]] = False
+    return right
+
+
+@mistake(
+    "You find only the first faulty row of each matrix.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row before it is faulty, too. Don't stop
+    there: no `return` or `break` inside the loop, and no `argmax` of what is True."""),
+    recognized=lambda e: _as_made_of_right(e, _first_alone),
+)
+def _first_fault_alone(weights: Tensor) -> Tensor:
+    right = faulty_rows(weights)
+    return right & (right.cumsum(dim=0) == 1)
+
+
+@mistake(
+    "After the first faulty row of a matrix you call all rows faulty.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Each row is judged by itself, so if you loop
+    and keep a variable, set it back for every row."""),
+    recognized=lambda e: _as_made_of_right(e, lambda right: np.cumsum(right) > 0),
+)
+def _faulty_ever_after(weights: Tensor) -> Tensor:
+    return faulty_rows(weights).cumsum(dim=0) > 0
+
+
+def _three_faults(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead, (weights < 0).any(dim=1), ~((weights.sum(dim=1) - 1).abs() < 1e-5)
+
+
+@mistake(
+    "You let rows pass that have two faults.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It looks ahead, and one of its weights is
+    negative. If exactly one of the conditions has to be true, as with `^` or a count of 1, two
+    faults cancel. With `|`, one or more are enough."""),
+    cases=("ahead", "signs"),
+    also=(lambda weights: sum(one.int() for one in _three_faults(weights)) == 1,),
+)
+def _two_faults_cancel(weights: Tensor) -> Tensor:
+    ahead, negative, off = _three_faults(weights)
+    return ahead ^ negative ^ off
+
+
+@mistake(
+    "You cut negative weights off and judge what is left.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Without its negative weight the row would be an
+    average. A negative weight is a fault by itself: `(weights < 0).any(dim=1)`."""),
+    cases=("signs", "ahead"),
+)
+def _negatives_cut_off(weights: Tensor) -> Tensor:
+    return _ahead_or_off(weights.clamp(min=0))
 
 
 @mistake(
@@ -242,7 +334,11 @@ def _first_row_never_faulty(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You call every row faulty.",
+    lambda e: (
+        "You call every row faulty."
+        if all(e.yours(case).all() for case in _KINDS)
+        else "You call nearly every row faulty."
+    ),
     lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of one
     matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
     Allow for it with `torch.isclose` or a distance of at most 1e-5. Otherwise, remember that it's
@@ -575,6 +671,63 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _nan_ahead_missed(evidence: Evidence) -> Finding | None:
+    """NaN is found on the past, but not on the future."""
+    mine, right = _called_faulty(evidence, "nan")
+    weights = evidence.inputs["nan"]
+    on_past = np.isnan(np.tril(weights)).any(axis=1)
+    ahead = np.isnan(np.triu(weights, 1)).any(axis=1) & ~on_past
+    if mine.shape != right.shape or (mine != (right & ~ahead)).any():
+        return None
+    t = int(np.flatnonzero(ahead)[0])
+    s = int(np.flatnonzero(np.isnan(weights[t]))[0])
+    past = _sum(np.nan_to_num(weights[t, : t + 1]))
+    return Finding(
+        "nan-ahead-missed",
+        "You find a NaN on the past, but not one on the future.",
+        unwrapped(f"""You call row {t} sound. It is {row(weights[t])}, with the NaN at position {s},
+        which comes after it. Its weights up to position {t} sum to {past}. If you add up the past
+        alone, look at the future as well: `triu(weights, diagonal=1) != 0` finds this NaN, while
+        `> 0` doesn't."""),
+        FUTURE,
+    )
+
+
+def _last_position_alone(evidence: Evidence) -> Finding | None:
+    """Weight on the future is found only if it lies on the last position."""
+    mine, right = _called_faulty(evidence, "ahead")
+    weights = evidence.inputs["ahead"]
+    on_last = (weights[:, -1] != 0) & (np.arange(len(weights)) < len(weights) - 1)
+    if mine.shape != right.shape or not np.array_equal(mine, right & on_last):
+        return None
+    t = int(np.flatnonzero(right & ~mine)[0])
+    return Finding(
+        "last-position-alone",
+        "You find weight on the future only if it lies on the last position.",
+        unwrapped(f"""{_judged(t, weights[t], "sound")} All positions after {t} are its future, so
+        look at more than the last column: `torch.triu(weights, diagonal=1)`."""),
+        FUTURE,
+    )
+
+
+def _cancels_ahead(evidence: Evidence) -> Finding | None:
+    """All that is missed ahead are weights that cancel."""
+    mine, right = _called_faulty(evidence, "ahead")
+    ahead = np.triu(evidence.inputs["ahead"].astype(np.float64), 1)
+    cancels = (ahead != 0).any(axis=1) & (np.abs(ahead.sum(axis=1)) < 1e-5)
+    if not evidence.same("sums") or not np.array_equal(mine, right & ~cancels):
+        return None
+    t = int(np.flatnonzero(cancels)[0])
+    return Finding(
+        "cancels-ahead",
+        "You let a row pass whose weights on the future cancel.",
+        unwrapped(f"""{_judged(t, evidence.inputs["ahead"][t], "sound")} Ahead of it are
+        {row(ahead[t][ahead[t] != 0])}, and their sum is 0. If you add up the future, or the past,
+        such weights go unnoticed, so ask each weight: `(triu(…) != 0).any(dim=1)`."""),
+        FUTURE,
+    )
+
+
 TASK = Task(
     "Find the fault",
     faulty_rows,
@@ -589,6 +742,9 @@ TASK = Task(
         _counts_faults,
         _last_row_never_faulty,
         _all_for_one,
+        _last_position_alone,
+        _cancels_ahead,
+        _nan_ahead_missed,
         _misses("ahead", "future-missed", "You let a row pass that looks ahead."),
         _misses_sums("sums"),
         _misses("signs", "sign-missed", "You let a row pass that has a negative weight."),

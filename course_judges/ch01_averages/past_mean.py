@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS
+from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, WRITES
 from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
@@ -19,12 +19,15 @@ from course_judges.ch01_averages.weights import (
     positions,
     right_but_alone,
     same_places,
+    sees_the_future,
     sees_the_right_positions,
     uneven,
 )
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
-from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import rows_sum_to_one
 from course_judges.wording import number, row, unwrapped, word
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -365,6 +368,84 @@ def _moved_along_the_numbers(x: Tensor) -> Tensor:
     return y
 
 
+@mistake(
+    "You subtracted the position itself from its running mean.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}, so position 1 counts itself negatively. To take a
+    position out of a mean, take it out of the sum, and then divide by t instead of t + 1."""),
+)
+def _subtracted_from_the_mean(x: Tensor) -> Tensor:
+    return x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None] - x
+
+
+@mistake(
+    "You averaged your own results instead of the inputs.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, so it
+    sees only position 0, which is all that is left after position 1 became its mean, and position 2
+    the mean of these two. If you write into the tensor that you average, a later mean reads what an
+    earlier step has written, so read from `x` and write into a new tensor."""),
+    WRITES,
+)
+def _own_results_averaged(x: Tensor) -> Tensor:
+    y = x.clone()
+    for t in range(1, x.shape[1]):
+        y[:, t] = y[:, :t].mean(dim=1)
+    y[:, 0] = 0
+    return y
+
+
+# What is made of the strict past (B, t, C), one number for each channel of each sample.
+_OF_OTHERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("largest number of the strict past", lambda past: past.max(1)),
+    ("smallest number of the strict past", lambda past: past.min(1)),
+    ("first number of the strict past", lambda past: past[:, 0]),
+    ("root of the mean square of the strict past", lambda past: np.sqrt(np.square(past).mean(1))),
+    ("mean square of the strict past", lambda past: np.square(past).mean(1)),
+    ("mean of the absolute values of the strict past", lambda past: np.abs(past).mean(1)),
+    ("absolute value of the mean", lambda past: np.abs(past.mean(1))),
+    ("mean of the sample before", lambda past: np.roll(past.mean(1), 1, axis=0)),
+    ("mean of sample 0", lambda past: np.broadcast_to(past[:1].mean(1), past[:, 0].shape)),
+    ("mean of channel 0", lambda past: np.broadcast_to(past[:, :, :1].mean(1), past[:, 0].shape)),
+)
+
+
+def _something_else_of_the_past(evidence: Evidence) -> Finding | None:
+    x, mine, right = evidence.inputs["x"], evidence.yours("means"), evidence.right("means")
+    if mine.shape != right.shape or close(mine[:, 1:], right[:, 1:]).all():
+        return None
+    x = x.astype(np.float64)
+    for words, of_past in _OF_OTHERS:
+        made = np.stack([of_past(x[:, :t]) for t in range(1, x.shape[1])], axis=1)
+        if close(mine[:, 1:], made).all():
+            b, t, c = (int(i) for i in np.argwhere(~close(mine, right) & _from_row_1(mine))[0])
+            return Finding(
+                "something-else-of-the-past",
+                f"You return the {words} instead of the mean.",
+                unwrapped(f"""In sample {b}, the past of position {t} in channel {c} is
+                {row(x[b, :t, c])}, with the mean {number(right[b, t, c])}, but you return
+                {number(mine[b, t, c])}."""),
+                MEANS,
+            )
+    return None
+
+
+def _from_row_1(means: Array) -> Array:
+    return np.arange(means.shape[1])[:, None] > 0
+
+
+def _first_row_otherwise(evidence: Evidence) -> Finding | None:
+    """All is right except what position 0 sees."""
+    mine = matrix(evidence)
+    if not _right_from_row_one(evidence) or not mine[0].any():
+        return None
+    return Finding(
+        "first-row-otherwise",
+        "Your position 0 should be 0, but it sees something.",
+        unwrapped(f"""Row 0 of your weights is {row(mine[0])}. All other rows are right. Nothing
+        comes before position 0, so its mean is defined as 0, and its row should be all 0."""),
+        MEANS,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("means"), evidence.right("means")
     if mine.shape != right.shape or evidence.same("means"):
@@ -400,11 +481,13 @@ TASK = Task(
     ),
     properties=(
         _a_sample_for_a_position,
+        _something_else_of_the_past,
         right_but_alone("Nothing comes before position 0, so its mean is 0.", MEANS),
         *(
             _of_weights(ask)
             for ask in (
-                no_weight_on_the_future("weights", FUTURE),
+                _first_row_otherwise,
+                sees_the_future("weights"),
                 sees_the_right_positions,
                 divides_by_another_count("weights"),
                 uneven("weights"),

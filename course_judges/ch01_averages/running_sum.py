@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
-from course_judges.ch01_averages.weights import positions
+from course_judges.ch01_averages.weights import all_look, positions
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
@@ -144,6 +146,20 @@ def _diagonal_excluded(x: Tensor) -> Tensor:
 
 
 @mistake(
+    "Each of your sums holds what is still to come, without the position itself.",
+    lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
+    sum of all positions after it, but it should be its own value,
+    {number(e.right("sums")[0, 0, 0])}. The total minus the running sum is the rest, not the past.
+    If you multiply by a triangle from the right, the ones have to be above the diagonal and on
+    it."""),
+    FUTURE,
+)
+def _what_is_to_come(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.tril(torch.ones(T, T), diagonal=-1)
+
+
+@mistake(
     "Every position of yours holds the sum of the whole sequence.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
     same as position {e.number("T") - 1}. If you multiply by a matrix of ones, half of it has to
@@ -235,6 +251,68 @@ def _channels_added_up(x: Tensor) -> Tensor:
     return x.sum(dim=1, keepdim=True).cumsum(dim=-1).expand_as(x)
 
 
+_OF_OTHERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the products of positions 0 … t instead of their sums", lambda x: x.cumprod(-1)),
+    (
+        "the largest of positions 0 … t instead of their sum",
+        lambda x: np.maximum.accumulate(x, axis=-1),
+    ),
+    (
+        "the logarithm of the sum of exponentials instead of the sum",
+        lambda x: np.logaddexp.accumulate(x, axis=-1),
+    ),
+    ("running sums of absolute values", lambda x: np.abs(x).cumsum(-1)),
+    ("running sums of squares", lambda x: np.square(x).cumsum(-1)),
+    ("running sums of numbers whose fractions were cut off", lambda x: np.trunc(x).cumsum(-1)),
+    ("running sums of rounded numbers", lambda x: x.round().cumsum(-1)),
+    ("rounded running sums", lambda x: x.cumsum(-1).round()),
+    ("running sums whose fractions were cut off", lambda x: np.trunc(x.cumsum(-1))),
+    ("running sums in which negative numbers count as 0", lambda x: x.clip(0).cumsum(-1)),
+    ("absolute values of the running sums", lambda x: np.abs(x.cumsum(-1))),
+    ("running sums that never fall below 0", lambda x: x.cumsum(-1).clip(0)),
+    (
+        "the running sums of channel 0 in every channel",
+        lambda x: np.broadcast_to(x[:, :1].cumsum(-1), x.shape),
+    ),
+    (
+        "the running sums of sample 0 in every sample",
+        lambda x: np.broadcast_to(x[:1].cumsum(-1), x.shape),
+    ),
+    (
+        "running sums of all samples together, not of each by itself",
+        lambda x: np.broadcast_to(x.sum(0).cumsum(-1), x.shape),
+    ),
+    ("running sums over the samples, dimension 0, instead of over time", lambda x: x.cumsum(0)),
+    ("sums over time and over the samples, one after the other", lambda x: x.cumsum(-1).cumsum(0)),
+    ("sums over time and over the channels, one after the other", lambda x: x.cumsum(-1).cumsum(1)),
+    (
+        "the running sums of the mean over the channels in every channel",
+        lambda x: np.broadcast_to(x.mean(1, keepdims=True).cumsum(-1), x.shape),
+    ),
+    (
+        "sums that run on from one sample into the next",
+        lambda x: x.cumsum(-1) + (x.sum(-1).cumsum(0) - x.sum(-1))[..., None],
+    ),
+    ("differences between neighbors instead of sums", lambda x: np.diff(x, prepend=0)),
+)
+
+
+def _sums_of_something_else(evidence: Evidence) -> Finding | None:
+    x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
+    for words, made in _OF_OTHERS:
+        other = made(x.astype(np.float64))
+        if mine.shape == other.shape and close(mine, other).all() and not evidence.same("sums"):
+            b, c = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
+            return Finding(
+                "sums-of-something-else",
+                f"You return {words}.",
+                unwrapped(f"""Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums
+                are {row(right[b, c])}, but you return {row(mine[b, c])}."""),
+                SIDES,
+            )
+    return None
+
+
 def _right_at_first(evidence: Evidence) -> Finding | None:
     """A channel worked out, if position 0 is right everywhere and what follows is no sum."""
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
@@ -288,10 +366,37 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
     return Finding(
         "counts-otherwise",
         "Some positions count with another weight than 1.",
-        unwrapped(f"""Position {s} counts {number(mine[s, t])} times in your position {t}, but it
-        should {"count once" if right[s, t] else "not count at all"}."""),
+        unwrapped(
+            f"""Position {s} counts {number(mine[s, t])} times in your position {t}, but it should
+            {"count once" if right[s, t] else "not count at all"}. {_how_often(mine)}"""
+        ).strip(),
         SIDES,
     )
+
+
+def _how_often(mine: Array) -> str:
+    """How often positions count by their distance, if that is the same in all sums."""
+    T = len(mine)
+    back = np.arange(T) - np.arange(T)[:, None]  # of source s in output t
+    by_distance = mine[::-1, -1].astype(np.float64)
+    if np.abs(np.where(back >= 0, mine - by_distance[np.abs(back)], mine)).max() > 1e-4:
+        if not np.allclose(mine.sum(1), 1, atol=1e-4):
+            return ""
+        return unwrapped("""What a position gives to all of your sums adds up to 1, as if you had
+        divided by how many of them count it. A sum needs ones, without any division.""")
+    said = unwrapped(f"""In position {T - 1}, the positions from the last one back to the first
+    count {row(by_distance, 3)} times.""")
+    if np.allclose(by_distance, np.arange(1, T + 1)):
+        return f"{said} That is a running sum of running sums, so you add up twice."
+    if np.allclose(by_distance, 2.0 ** np.arange(T)):
+        return f"{said} Each sum adds the one before it twice."
+    if np.allclose(by_distance[1:], 1):
+        return f"{said} Only the position itself is counted otherwise."
+    if np.allclose(by_distance[1:], by_distance[:-1] * by_distance[1], atol=1e-4):
+        return (
+            f"{said} Each sum takes over {number(float(by_distance[1]))} times the one before it."
+        )
+    return said
 
 
 def _adds_other_positions(mine: Array, right: Array) -> Finding:
@@ -304,6 +409,10 @@ def _adds_other_positions(mine: Array, right: Array) -> Finding:
         hint = " All others are right. If you loop over the positions, does the loop reach the end?"
     elif not mine[0].any():
         hint = " Position 0 counts in none of yours. If you loop from 1, where is it added?"
+    elif pattern := all_look(mine.T != 0, "sum", "hold"):
+        hint = f" {pattern}"
+    elif np.array_equal(mine != right, np.eye(len(right), dtype=bool) & wrong):
+        hint = " The position itself is missing in all wrong ones. A slice `[:t]` ends before t."
     else:
         hint = "" if wrong.all() else f" Your sums are right at {positions(~wrong)}."
     return Finding(
@@ -322,6 +431,6 @@ TASK = Task(
         Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
         Part("Every position holds the sum of its past.", 1, matches("sums", "square", "mono")),
     ),
-    properties=(_future_in_time_last, _counted_otherwise),
+    properties=(_sums_of_something_else, _future_in_time_last, _counted_otherwise),
     cases=("sums", "square", "weights"),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from course_judges.ch01_averages.sections import FUTURE, MEANS
 from course_judges.judging import Evidence, Property
-from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
@@ -53,13 +54,85 @@ def sees_the_right_positions(evidence: Evidence) -> Finding | None:
         return None
     t = int(wrong[0])
     sizes = f" (with {evidence.sizes()})" if evidence.sizes() else ""
+    together = all_look(seen) or _in_common(seen, expected)
     return Finding(
         "wrong-positions",
         "Your weights are on other positions than the task asks for.",
         unwrapped(f"""Row {t} of yours gives weight to {positions(mine[t])}, but it should see
-        {positions(right[t])}{sizes}. {_in_common(seen, expected)}""").strip(),
+        {positions(right[t])}{sizes}. {together}""").strip(),
         FUTURE,
     )
+
+
+def all_look(seen: Array, who: str = "row", sees: str = "see") -> str:
+    """One sentence on where all rows of (T, T) look; empty if there is none. It calls a row `who`,
+    and what it does `sees`.
+    """
+    T = len(seen)
+    t, s = np.arange(T)[:, None], np.arange(T)
+    back = t - s
+    every, none, rows = f"Every {who} of yours {sees}s", f"No {who} of yours {sees}s", f"{who}s"
+    for where, words in (
+        (back == back, f"{every} all positions."),
+        (back == 0, f"{every} only its own position."),
+        (back == 1, f"{every} only the position before it."),
+        (back == -1, f"{every} only the position after it."),
+        (back != 0, f"{every} all positions except its own."),
+        (back < 0, f"{every} what comes after it, and nothing else."),
+        (back <= 0, f"{every} its own position and what comes after it."),
+    ):
+        if np.array_equal(seen, where):
+            return words
+    for k in range(1, T):
+        it = f"{word(k)} positions" if k > 1 else "position"
+        for where, words in (
+            ((back >= 0) & (back < k), f"{none} more than the last {it}, its own included."),
+            ((back > 0) & (back <= k), f"{none} more than the {it} before its own."),
+            ((back >= 0) & (s < k), f"{none} more than the first {it} of the sequence."),
+            ((back > 0) & (s < k), f"{none} more than the first {it} of the sequence."),
+            ((back >= 0) & (s >= k), f"{none} the first {it} of the sequence."),
+            ((back > 0) & (s >= k), f"{none} the first {it} of the sequence."),
+            (back >= k + 1, f"{none} its own position or the {it} before it."),
+            (np.abs(back) <= k, f"Your {rows} {sees} {word(k)} ahead as well as {word(k)} back."),
+        ):
+            if np.array_equal(seen, where):
+                return words
+    for k in range(2, T):
+        block = t // k == s // k
+        for where, words in (
+            (
+                (back >= 0) & (back % k == 0),
+                f"Counted back from its own, {every.lower()} only every {_ordinal(k)} position.",
+            ),
+            (
+                (back >= 0) & block,
+                f"Your {rows} start again at position {k} and after every {word(k)} positions, so "
+                f"they {sees} nothing before the beginning of such a block.",
+            ),
+            (block, f"Your {rows} {sees} whole blocks of {word(k)} positions."),
+        ):
+            if np.array_equal(seen, where):
+                return words
+    same = (seen == seen[0]).all()
+    return f"All your {rows} {sees} the same: {positions(seen[0])}." if same else ""
+
+
+def _ordinal(number: int) -> str:
+    return {2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def sees_the_future(case: str) -> Property:
+    """A property: no row gives weight to what comes after it; with where all rows look."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        finding = no_weight_on_the_future(case, FUTURE)(evidence)
+        if finding is None:
+            return None
+        mine = evidence.yours(case)
+        seen = np.abs(mine.reshape(mine.shape[-2:])) > NEGLIGIBLE
+        return replace(finding, effect=f"{finding.effect} {all_look(seen)}".strip())
+
+    return ask
 
 
 def _in_common(seen: Array, expected: Array) -> str:
@@ -182,12 +255,13 @@ def divides_by_another_count(*cases: str) -> Property:
 def _of_another_count(off: list[tuple[int, int, float]], rows: int) -> Finding:
     """`off` holds the wrong rows, each with how many positions it sees and its divisor."""
     t, k, divisor = off[0]
+    by = [numbers_apart(divided, seen)[0] for _, seen, divided in off]
     others = ""
     if len(off) > 1:
-        listed_rows, seen, by = zip(*off, strict=True)
+        listed_rows, seen, _ = zip(*off, strict=True)
         others = (
             f" Rows {listed(listed_rows)} see {listed(seen)} positions and are divided by "
-            f"{', '.join(number(one) for one in by)}."
+            f"{', '.join(by)}."
         )
     if len(off) < rows:
         others += " All other rows are right."
@@ -195,10 +269,25 @@ def _of_another_count(off: list[tuple[int, int, float]], rows: int) -> Finding:
         "divides-by-another-count",
         "You don't divide every row by the number of positions that it sees.",
         unwrapped(f"""Row {t} sees the {word(k)} position{"s" if k > 1 else ""} that it should and
-        gives {"each" if k > 1 else "it"} the weight {number(1 / divisor)}, as if you had divided by
-        {number(divisor)}. Divided by {k}, the row would sum to 1.{others}"""),
+        gives {"each" if k > 1 else "it"} the weight {numbers_apart(1 / divisor, 1 / k)[0]}, as if
+        you had divided by {by[0]}. Divided by {k}, the row would sum to 1.{others}
+        {_of_all_divisors(off, rows)}""").strip(),
         MEANS,
     )
+
+
+def _of_all_divisors(off: list[tuple[int, int, float]], rows: int) -> str:
+    """What the divisors of the wrong rows have in common, in a sentence."""
+    seen, by = (np.array([one[i] for one in off], dtype=float) for i in (1, 2))
+    if len(off) < 2:
+        return ""
+    if np.ptp(by) < 1e-3 * by.max() and len(off) >= rows - 1:
+        return "You divide all of them by the same number, but each row has a count of its own."
+    more = by - seen
+    if np.ptp(more) < 1e-3 * np.abs(more).max():
+        side = "more" if more[0] > 0 else "less"
+        return f"Each of these divisors is {number(abs(float(more.mean())))} {side} than the count."
+    return ""
 
 
 def uneven(*cases: str) -> Property:
@@ -214,9 +303,34 @@ def uneven(*cases: str) -> Property:
                         "uneven-weights",
                         "The positions that a row of yours sees don't all count the same.",
                         unwrapped(f"""Row {t} is {row(weighed)}, but in an average of k positions
-                        each of them counts 1/k."""),
+                        each of them counts 1/k. {_how_uneven(weights)}""").strip(),
                         MEANS,
                     )
         return None
 
     return ask
+
+
+def _how_uneven(weights: Array) -> str:
+    """How the weights of the last row grow from the oldest to the newest position."""
+    last = np.asarray(weights.reshape(weights.shape[-2:])[-1], dtype=np.float64)
+    seen = last[np.abs(last) > NEGLIGIBLE]
+    if len(seen) < 4 or (seen <= 0).any():
+        return ""
+    ratios, steps = seen[1:] / seen[:-1], np.diff(seen)
+    t = len(weights.reshape(weights.shape[-2:])) - 1
+    if np.ptp(ratios[1:]) < 1e-3 * ratios.max() and abs(ratios[-1] - 1) > 1e-3:
+        newest = f"the newest position has the weight {number(float(seen[-1]))}"
+        return unwrapped(f"""In row {t}, {newest}, and before it each step further back counts
+        {number(float(1 / ratios[-1]))} times as much as the step before. This happens if a mean is
+        updated by a fixed share of each new value, as in (mean + new) / 2. For a mean of n values,
+        the share of the n-th is 1 / n.""")
+    if np.ptp(steps) < 1e-3 * np.abs(steps).max():
+        way = "grow" if steps[0] > 0 else "fall"
+        return unwrapped(f"""In row {t}, your weights {way} by the same amount,
+        {number(abs(float(steps[0])))}, from each position to the next.""")
+    counts = np.arange(1, len(seen) + 1)
+    of_means = np.cumsum((1 / counts)[::-1])[::-1] / len(seen)
+    if np.allclose(seen, of_means, atol=1e-4):
+        return f"Row {t} is what comes out if means of the past are averaged again."
+    return ""

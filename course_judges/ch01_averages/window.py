@@ -19,11 +19,12 @@ from course_judges.ch01_averages.weights import (
     positions,
     right_but_alone,
     same_places,
+    sees_the_future,
     sees_the_right_positions,
     uneven,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
 from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.verdict import Finding
 
@@ -232,6 +233,48 @@ def _empty_band(T: int, width: int) -> Tensor:
 
 
 @mistake(
+    "Your windows don't move along with t: they start again after every `width` positions.",
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row {e.number("width")} gives weight
+    to {positions(matrix(e)[e.number("width")])}, but it should see
+    {positions(e.right("weights")[e.number("width")])}. If you divide positions by the width (`//`),
+    you get blocks, but a window begins width − 1 steps before each position."""),
+)
+def _blocks(T: int, width: int) -> Tensor:
+    t = torch.arange(T)
+    weights = torch.tril((t[:, None] // width == t // width).float())
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "You divided whole numbers without a remainder.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of yours is {row(matrix(e)[-1])}. `//` cuts off
+    what comes after the point, so 1 // {e.number("width")} is 0. The same happens to a share that
+    is written into a tensor of integers."""),
+)
+def _whole_number_division(T: int, width: int) -> Tensor:
+    weights = _band(T, width).long()
+    return weights // weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "You kept what lies before the window and left out the window itself.",
+    _last_row_sees,
+    TRIANGLE,
+    also=(
+        lambda T, width: _too_old(T, width, 0.0),
+        lambda T, width: _too_old(T, width, 0.0).nan_to_num(0.0),
+    ),
+)
+def _outside_the_window(T: int, width: int) -> Tensor:
+    return _too_old(T, width, 1.0)
+
+
+def _too_old(T: int, width: int, least: float) -> Tensor:
+    weights = torch.ones(T, T).tril(-width)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
+
+
+@mistake(
     "You took the softmax of a band of ones and zeros.",
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 isn't hidden,
     because it gets e⁰ = 1 next to e¹ = 2.72. What may not be seen needs −inf."""),
@@ -243,13 +286,21 @@ def _multiplied_mask(T: int, width: int) -> Tensor:
 
 def _sees_the_future(evidence: Evidence) -> Finding | None:
     """Weight on the future, and whether it lies where negative indices point."""
-    finding = no_weight_on_the_future("weights", FUTURE)(evidence)
+    finding = sees_the_future("weights")(evidence)
     if finding is None:
         return None
     T, width = evidence.number("T"), evidence.number("width")
     t, s = np.arange(T)[:, None], np.arange(T)
     from_the_end = (s - T >= t - width + 1) & (s > t)
-    if not np.array_equal(np.triu(np.abs(matrix(evidence)) > NEGLIGIBLE, 1), from_the_end):
+    ahead = np.triu(np.abs(matrix(evidence)) > NEGLIGIBLE, 1)
+    if np.array_equal(ahead, (s < width) & (s > t)):
+        return replace(
+            finding,
+            effect=f"{finding.effect} Only rows before row {width - 1} look ahead, and all of them "
+            f"see the first {word(width)} positions. A row with fewer than `width` positions "
+            "averages those that it has.",
+        )
+    if not np.array_equal(ahead, from_the_end):
         return finding
     return replace(
         finding,

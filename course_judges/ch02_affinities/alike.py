@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_judges import observations
 from course_judges.ch02_affinities.sections import ANGLE
 from course_judges.judging import mistake
 from course_judges.observations import Numbers, exchanged, lies, measured_otherwise, middle, noted
+from course_judges.right_numbers import told_by_the_right_ones
 from course_judges.wording import number
 
 RANGES = {
@@ -33,6 +36,114 @@ SLIPS = {
     "capitals-cut": {
         "shakespeare": {"words": (4.27, 4.356), "dot": (6.475, 6.605), "cosine": (4.264, 4.35)},
         "play": {"words": (4.825, 4.922), "dot": (7.303, 7.45), "cosine": (4.762, 4.858)},
+    },
+    "chosen-once": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (6.474, 6.605), "cosine": (4.622, 4.715)},
+        "play": {"words": (5.075, 5.178), "dot": (6.673, 6.808), "cosine": (4.975, 5.076)},
+    },
+    "cosine-keeps-lengths": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (8.049, 8.211), "cosine": (8.032, 8.194)},
+        "play": {"words": (5.075, 5.178), "dot": (7.534, 7.686), "cosine": (7.504, 7.656)},
+    },
+    "cosine-keeps-lengths (one number)": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (8.049, 8.211), "cosine": (8.049, 8.211)},
+        "play": {"words": (5.075, 5.178), "dot": (7.534, 7.686), "cosine": (7.534, 7.686)},
+    },
+    "norm-of-channels": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (8.049, 8.211), "cosine": (7.263, 7.41)},
+        "play": {"words": (5.075, 5.178), "dot": (7.534, 7.686), "cosine": (7.184, 7.329)},
+    },
+    "another-length": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (8.049, 8.211), "cosine": (3.409, 3.478)},
+        "play": {"words": (5.075, 5.178), "dot": (7.534, 7.686), "cosine": (3.419, 3.488)},
+    },
+    "another-length (squared)": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (8.049, 8.211), "cosine": (3.412, 3.481)},
+        "play": {"words": (5.075, 5.178), "dot": (7.534, 7.686), "cosine": (3.333, 3.4)},
+    },
+    "with-itself (dot, too)": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (7.148, 7.292), "cosine": (4.759, 4.855)},
+        "play": {"words": (5.075, 5.178), "dot": (6.795, 6.932), "cosine": (5.075, 5.178)},
+    },
+    "least-alike": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (3.033, 3.094), "cosine": (3.033, 3.094)},
+        "play": {"words": (5.075, 5.178), "dot": (3.142, 3.205), "cosine": (3.142, 3.205)},
+    },
+    "second-best": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (7.352, 7.501), "cosine": (4.666, 4.76)},
+        "play": {"words": (5.075, 5.178), "dot": (7.168, 7.312), "cosine": (5.148, 5.252)},
+    },
+    "only-earlier-words": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (6.445, 6.575), "cosine": (4.125, 4.208)},
+        "play": {"words": (5.075, 5.178), "dot": (7.006, 7.147), "cosine": (4.66, 4.754)},
+    },
+    "shares-compared": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (3.409, 3.478), "cosine": (4.567, 4.659)},
+        "play": {"words": (5.075, 5.178), "dot": (3.419, 3.488), "cosine": (4.9, 4.999)},
+    },
+    "distances-compared": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (4.01, 4.091), "cosine": (4.567, 4.659)},
+        "play": {"words": (5.075, 5.178), "dot": (4.26, 4.346), "cosine": (4.91, 5.01)},
+    },
+    "similarities-averaged": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (5.729, 5.845), "cosine": (0.835, 0.852)},
+        "play": {"words": (5.075, 5.178), "dot": (5.838, 5.956), "cosine": (0.812, 0.828)},
+    },
+    "averaged-by-softmax": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (6.076, 6.199), "cosine": (4.804, 4.901)},
+        "play": {"words": (5.075, 5.178), "dot": (6.332, 6.459), "cosine": (5.143, 5.247)},
+    },
+    "differences-of-lengths": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (3.29, 3.357), "cosine": (-0.195, -0.191)},
+        "play": {"words": (5.075, 5.178), "dot": (2.459, 2.508), "cosine": (-0.168, -0.165)},
+    },
+    "both-words-averaged": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (6.404, 6.533), "cosine": (4.663, 4.757)},
+        "play": {"words": (5.075, 5.178), "dot": (6.305, 6.432), "cosine": (4.993, 5.094)},
+    },
+    "weighed-by-frequency": {
+        "shakespeare": {"words": (4.011, 4.093), "dot": (7.839, 7.997), "cosine": (4.338, 4.425)},
+        "play": {"words": (4.225, 4.31), "dot": (6.878, 7.017), "cosine": (4.753, 4.849)},
+    },
+    "vector-lengths": {
+        "shakespeare": {"words": (2.3, 2.347), "dot": (3.485, 3.556), "cosine": (2.282, 2.328)},
+        "play": {"words": (2.392, 2.44), "dot": (3.327, 3.394), "cosine": (2.377, 2.425)},
+    },
+    "medians": {
+        "shakespeare": {"words": (3.96, 4.04), "dot": (8.91, 9.09), "cosine": (3.96, 4.04)},
+        "play": {"words": (4.95, 5.05), "dot": (7.92, 8.08), "cosine": (4.95, 5.05)},
+    },
+    "four-letters": {
+        "shakespeare": {"words": (5.287, 5.393), "dot": (8.563, 8.736), "cosine": (5.283, 5.39)},
+        "play": {"words": (5.706, 5.821), "dot": (7.649, 7.804), "cosine": (5.752, 5.868)},
+    },
+    "first-words": {
+        "shakespeare": {"words": (5.495, 5.606), "dot": (9.25, 9.437), "cosine": (5.382, 5.491)},
+        "play": {"words": (5.521, 5.632), "dot": (8.517, 8.689), "cosine": (5.541, 5.653)},
+    },
+    "split-at-spaces": {
+        "shakespeare": {"words": (4.435, 4.525), "dot": (6.778, 6.915), "cosine": (4.379, 4.468)},
+        "play": {"words": (5.204, 5.309), "dot": (7.527, 7.679), "cosine": (5.141, 5.245)},
+    },
+    "another-number-of-words": {
+        "shakespeare": {"words": (3.911, 3.99), "dot": (4.594, 4.686), "cosine": (3.851, 3.929)},
+        "play": {"words": (4.405, 4.494), "dot": (6.91, 7.05), "cosine": (4.633, 4.727)},
+    },
+    "another-number-of-words (1,000)": {
+        "shakespeare": {"words": (5.202, 5.308), "dot": (8.58, 8.754), "cosine": (5.135, 5.239)},
+        "play": {"words": (5.771, 5.887), "dot": (8.092, 8.256), "cosine": (5.664, 5.778)},
+    },
+    "mean-of-other-words": {
+        "shakespeare": {"words": (4.041, 4.123), "dot": (8.049, 8.211), "cosine": (4.567, 4.659)},
+        "play": {"words": (4.384, 4.473), "dot": (7.534, 7.686), "cosine": (4.91, 5.01)},
+    },
+    "mean-of-other-words (each once)": {
+        "shakespeare": {"words": (6.716, 6.851), "dot": (8.049, 8.211), "cosine": (4.567, 4.659)},
+        "play": {"words": (6.53, 6.662), "dot": (7.534, 7.686), "cosine": (4.91, 5.01)},
+    },
+    "mean-of-other-words (three letters)": {
+        "shakespeare": {"words": (6.75, 6.887), "dot": (8.049, 8.211), "cosine": (4.567, 4.659)},
+        "play": {"words": (6.621, 6.755), "dot": (7.534, 7.686), "cosine": (4.91, 5.01)},
     },
 }
 
@@ -70,6 +181,173 @@ _capitals_cut = measured_otherwise(
 )
 
 
+_first_words = measured_otherwise(
+    RANGES,
+    "You probably took the first 300 words of the text instead of the most frequent ones.",
+    "Count first: `Counter(words).most_common(300)`.",
+    SLIPS["first-words"],
+)
+
+_four_letters = measured_otherwise(
+    RANGES,
+    "You probably left out words of three letters, too.",
+    "Words of at least three letters are asked for, so three are enough: `len(word) >= 3`.",
+    SLIPS["four-letters"],
+)
+
+_split_at_spaces = measured_otherwise(
+    RANGES,
+    "You probably split the text at spaces, so that words beside punctuation got lost.",
+    "A word that is followed by a comma holds more than letters then. "
+    '`re.findall("[a-z]+", …)` of the text in lower case finds all of them.',
+    SLIPS["split-at-spaces"],
+)
+
+_another_number_of_words = measured_otherwise(
+    RANGES,
+    "You probably took another number of words than 300.",
+    "Frequent words are short, so with fewer words all lengths get smaller, and with more of them "
+    "larger.",
+    SLIPS["another-number-of-words"],
+    SLIPS["another-number-of-words (1,000)"],
+)
+
+_mean_of_other_words = measured_otherwise(
+    RANGES,
+    "You probably took `words` from other words than the 300, such as all words of the text.",
+    "The lengths of the chosen words are right. `words` is the mean length of the same 300 words, "
+    "each counted once.",
+    SLIPS["mean-of-other-words"],
+    SLIPS["mean-of-other-words (each once)"],
+    SLIPS["mean-of-other-words (three letters)"],
+)
+
+_weighed_by_frequency = measured_otherwise(
+    RANGES,
+    "You probably let a word count as often as it occurs in the text.",
+    "How frequent a word is decides only whether it is among the 300. After that, each of them "
+    "counts once.",
+    SLIPS["weighed-by-frequency"],
+)
+
+_vector_lengths = measured_otherwise(
+    RANGES,
+    "You probably took the lengths of the vectors for the lengths of the words.",
+    "The length of a word is its number of letters, which is the sum of its vector, not its norm.",
+    SLIPS["vector-lengths"],
+)
+
+_medians = measured_otherwise(
+    RANGES,
+    "You probably took medians instead of means.",
+    "A median of whole numbers is one of them, or lies halfway between two.",
+    SLIPS["medians"],
+)
+
+_chosen_once = measured_otherwise(
+    RANGES,
+    "You probably counted each chosen word once, however often it was chosen.",
+    "Each of the 300 words chooses one, which makes 300 lengths. A word that is chosen ten times "
+    "counts ten times, so don't take a set of them.",
+    SLIPS["chosen-once"],
+)
+
+_cosine_keeps_lengths = measured_otherwise(
+    RANGES,
+    "Your cosine probably still contains the length of the other word.",
+    "It chooses words that are as long as those that the dot product chooses. Dividing by one "
+    "number, or only by the length of the word that is compared, doesn't change which of the "
+    "others is largest. Divide each vector by its own length first, then multiply all pairs.",
+    SLIPS["cosine-keeps-lengths"],
+    SLIPS["cosine-keeps-lengths (one number)"],
+)
+
+_norm_of_channels = measured_otherwise(
+    RANGES,
+    "You probably took the norms along the words instead of along the letters.",
+    "A word is a row of 26 numbers, and each row is divided by its own length: "
+    "`x.norm(dim=1, keepdim=True)`.",
+    SLIPS["norm-of-channels"],
+)
+
+_another_length = measured_otherwise(
+    RANGES,
+    "You probably divided by something that grows faster than the length of a vector.",
+    "Short words win then. A vector's length is the root of the sum of squares, `norm`, not the "
+    "number of letters, and not the sum of squares itself.",
+    SLIPS["another-length"],
+    SLIPS["another-length (squared)"],
+)
+
+_least_alike = measured_otherwise(
+    RANGES,
+    "You probably looked for the words that are least alike.",
+    "Dot product and cosine are large for vectors that are alike, so take the `argmax`.",
+    SLIPS["least-alike"],
+)
+
+_second_best = measured_otherwise(
+    RANGES,
+    "You probably took the second most similar word.",
+    "A word need not have the largest dot product with itself, because a longer one may have more "
+    "of its letters. So don't leave out the largest number of a row, but the one on the diagonal, "
+    "and take the largest of the others.",
+    SLIPS["second-best"],
+)
+
+_only_earlier_words = measured_otherwise(
+    RANGES,
+    "You probably compared each word only with those before it.",
+    "Nothing is hidden here: the other word may come before or after it among the 300.",
+    SLIPS["only-earlier-words"],
+)
+
+_shares_compared = measured_otherwise(
+    RANGES,
+    "You probably divided the numbers of letters by the length of the word.",
+    "For the dot product a word is described by how often it contains each letter, without any "
+    "division. (The cosine hardly shows it, because it divides by lengths anyway.)",
+    SLIPS["shares-compared"],
+)
+
+_distances_compared = measured_otherwise(
+    RANGES,
+    "For `dot`, you probably took the word at the smallest distance.",
+    "The largest dot product belongs to another word than the smallest distance, because a long "
+    "vector can be far away and still have a large dot product.",
+    SLIPS["distances-compared"],
+)
+
+_similarities_averaged = measured_otherwise(
+    RANGES,
+    "You probably averaged the similarities instead of the lengths of the chosen words.",
+    "A cosine is at most 1, but a word has three letters or more. `argmax` says which word is "
+    "chosen, and its length is what you average.",
+    SLIPS["similarities-averaged"],
+)
+
+_differences_of_lengths = measured_otherwise(
+    RANGES,
+    "You probably noted how much longer the chosen words are than the words that chose them.",
+    "Note their mean length itself.",
+    SLIPS["differences-of-lengths"],
+)
+
+_both_words_averaged = measured_otherwise(
+    RANGES,
+    "You probably averaged the lengths of both words of a pair.",
+    "`dot` and `cosine` are mean lengths of the chosen words alone.",
+    SLIPS["both-words-averaged"],
+)
+
+_averaged_by_softmax = measured_otherwise(
+    RANGES,
+    "You probably averaged the lengths of all words with a softmax of the scores.",
+    "The task chooses one word, the one with the largest score, and takes its length.",
+    SLIPS["averaged-by-softmax"],
+)
+
+
 @mistake(
     "You compared each word with itself, too.",
     lambda e: (
@@ -77,7 +355,7 @@ _capitals_cut = measured_otherwise(
         f"words, {number(noted(e, 'cosine'))} letters on average. Leave out the diagonal."
     ),
     recognized=lambda e: (
-        abs(noted(e, "cosine") - noted(e, "words")) < 0.05
+        abs(noted(e, "cosine") - noted(e, "words")) < 0.02
         and lies(RANGES, "words", noted(e, "words"), e)
     ),
 )
@@ -89,6 +367,36 @@ _exchanged = exchanged(RANGES, "dot", "cosine")
 _dot_for_words = exchanged(RANGES, "words", "dot")
 
 
-TASK = observations.experiment(
+_CHOICE = (
+    "Each word chooses the place of the largest number in its row, without itself, and the first "
+    "one if there are several. The mean runs over all 300 chosen words."
+)
+
+# What the numbers that are right say about those that are not.
+_RIGHT_ONES = {
+    ("words",): "So your 300 words and their lengths are right. What both of the others share is "
+    f"the vectors, which hold how often a word contains each letter, and the choice. {_CHOICE}",
+    ("words", "dot"): "So the words, their vectors and your way to choose are right. What is left "
+    "is the cosine: every vector is divided by its own length, the root of the sum of its squares, "
+    "before all pairs are multiplied.",
+    ("words", "cosine"): "So the words, their vectors and your way to choose are right. What is "
+    "left is the dot product: it takes the vectors as they are, and in each row the largest "
+    "number, the first one if there are several, without the word itself.",
+    ("dot", "cosine"): "So the words and the choice are right. What is left is `words`, the mean "
+    "length of the 300 words, each counted once.",
+    (): "The first number already differs, so you look at other words, or at other lengths, before "
+    "anything is compared. The words have at least three letters, a to z alone, in lower case, and "
+    "the 300 most frequent of these are taken. A length is a number of letters.",
+}
+
+_EXPERIMENT = observations.experiment(
     "Which word is most like which?", RANGES, ANGLE, {"words": 1, "dot": 2, "cosine": 1}
+)
+TASK = replace(
+    _EXPERIMENT,
+    properties=(
+        *_EXPERIMENT.properties[:-1],
+        told_by_the_right_ones(RANGES, _RIGHT_ONES, ANGLE),
+        _EXPERIMENT.properties[-1],
+    ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
 from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
 from course_judges.equality import close
@@ -211,16 +212,37 @@ def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
     return _products(x / x.norm(dim=-1), y / y.norm(dim=-1))
 
 
-@mistake(
-    "You return NaN for a vector of zeros.",
-    lambda e: unwrapped(f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size}
-    entries are NaN, because the length of such a vector is 0, and 0 / 0 is not a number. Keep the
-    length away from 0 (`clamp(min=1e-8)`) in `x` and in `y`, so that 0 divided by it stays 0."""),
-    also=(
-        lambda x, y: _products(_direction(x), y / y.norm(dim=-1, keepdim=True)),
-        lambda x, y: _products(x / x.norm(dim=-1, keepdim=True), _direction(y)),
-    ),
-)
+def _with_zeros(evidence: Evidence) -> tuple[Array, Array]:
+    """Which vectors of x0 are zeros, (B, T, 1), and which of y0, (B, 1, S)."""
+    x, y = ((evidence.inputs[name] == 0).all(axis=-1) for name in ("x0", "y0"))
+    return x[:, :, None], y[:, None]
+
+
+def _nan_of_zeros(evidence: Evidence) -> bool:
+    """True if all that is wrong is NaN, and only with vectors of zeros."""
+    mine, right = evidence.yours("zeros"), evidence.right("zeros")
+    if not evidence.same("cosines") or mine.shape != right.shape:
+        return False
+    bad = np.isnan(mine)
+    x, y = _with_zeros(evidence)
+    return bool(bad.any() and not (bad & ~(x | y)).any() and close(mine, right)[~bad].all())
+
+
+def _says_nan_of_zeros(evidence: Evidence) -> str:
+    bad = np.isnan(evidence.yours("zeros"))
+    x, y = _with_zeros(evidence)
+    side = "in `x` and in `y`"
+    for name, zeros in (("x", x & ~y), ("y", y & ~x)):
+        # With one vector on each side, both may be zeros.
+        if not (bad & zeros).any() and (bad.shape[1] > 1 or name == "y"):
+            other = "y" if name == "x" else "x"
+            side = f"in `{other}` as well, since those with zeros in `{name}` are right"
+    return unwrapped(f"""{int(bad.sum())} of {bad.size} entries are NaN, because the length of such
+    a vector is 0, and 0 / 0 is not a number. Keep the length away from 0 (`clamp(min=1e-8)`)
+    {side}, so that 0 divided by it stays 0.""")
+
+
+@mistake("You return NaN for a vector of zeros.", _says_nan_of_zeros, recognized=_nan_of_zeros)
 def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     return _products(
         x / x.norm(dim=-1, keepdim=True),
@@ -301,6 +323,229 @@ def _weights_not_cosines(x: Tensor, y: Tensor) -> Tensor:
 def _another_product_of_lengths(x: Tensor, y: Tensor) -> Tensor:
     product = x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None, :]
     return _products(x, y) / product.sqrt()
+
+
+@mistake(
+    "You reshaped `y` to (B, C, S), which doesn't exchange its vectors and channels.",
+    lambda e: unwrapped(f"""{_entry(e)} `reshape` and `view` keep the numbers in their order and
+    only cut them into rows of another length. To exchange the last two dimensions, use
+    `transpose(1, 2)` or `mT`."""),
+    PAIRS,
+    cases=("cosines",),
+)
+def _reshaped_for_transposed(x: Tensor, y: Tensor) -> Tensor:
+    x, y = _direction(x), _direction(y)
+    return x @ y.reshape(y.shape[0], y.shape[2], y.shape[1])
+
+
+@mistake(
+    "You took the lengths along the samples instead of along the channels.",
+    lambda e: unwrapped(f"""{_entry(e)} A vector is one position of one sample, with its
+    {e.number("C")} channels, which are the last dimension: `norm(dim=-1, keepdim=True)`."""),
+    cases=("cosines",),
+)
+def _lengths_over_samples(x: Tensor, y: Tensor) -> Tensor:
+    return _direction(x, 0) @ _direction(y, 0).transpose(1, 2)
+
+
+@mistake(
+    "You pair vectors one by one, but every vector of `x` meets every vector of `y`.",
+    lambda e: unwrapped(f"""`x` has {e.number("T")} vectors for each sample and `y` has
+    {e.number("S")}, so they don't fit position by position. A matrix product compares all pairs.
+    `cosine_similarity` does so if you give it `x[:, :, None]`, `y[:, None]` and `dim=-1`."""),
+    PAIRS,
+    cases=("cosines",),
+)
+def _one_by_one(x: Tensor, y: Tensor) -> Tensor:
+    return (_direction(x) * _direction(y)).sum(dim=-1)
+
+
+@mistake(
+    "`cosine_similarity` compares along dimension 1 unless you tell it otherwise.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, but
+    {e.right("cosines").shape} is expected. The channels are the last dimension, so pass
+    `dim=-1`."""),
+    PAIRS,
+    cases=("cosines",),
+)
+def _another_dimension_compared(x: Tensor, y: Tensor) -> Tensor:
+    return cosine_similarity(x[:, :, None], y[:, None])
+
+
+_SIZES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("its largest absolute value", lambda v: np.abs(v).max(-1)),
+    ("its standard deviation", lambda v: v.std(-1, ddof=1)),
+    ("its standard deviation", lambda v: v.std(-1)),
+    ("its variance", lambda v: v.var(-1, ddof=1)),
+    ("the root of the mean of its squares", lambda v: np.sqrt(np.square(v).mean(-1))),
+    ("the mean of its absolute values", lambda v: np.abs(v).mean(-1)),
+    ("the mean of its squares", lambda v: np.square(v).mean(-1)),
+    ("its third-power norm (p = 3)", lambda v: (np.abs(v) ** 3).sum(-1) ** (1 / 3)),
+    ("its rounded length", lambda v: np.linalg.norm(v, axis=-1).round().clip(1)),
+    ("the sum of its entries", lambda v: v.sum(-1)),
+    ("the mean of its entries", lambda v: v.mean(-1)),
+    ("the square root of its length", lambda v: np.sqrt(np.linalg.norm(v, axis=-1))),
+)
+
+
+def _dots_and_lengths(evidence: Evidence) -> tuple[Array, Array, Array]:
+    """Dot products (B, T, S), and lengths of x, (B, T, 1), and of y, (B, 1, S)."""
+    x, y = (evidence.inputs[name].astype(np.float64) for name in ("x", "y"))
+    lengths = (np.linalg.norm(v, axis=-1) for v in (x, y))
+    a, b = lengths
+    return x @ y.transpose(0, 2, 1), a[:, :, None], b[:, None]
+
+
+def _divided_by_something_else(evidence: Evidence) -> Finding | None:
+    """Dot products that were divided by something else than both lengths."""
+    mine = np.asarray(evidence.yours("cosines"), dtype=np.float64)
+    dots, a, b = _dots_and_lengths(evidence)
+    if mine.shape != dots.shape or evidence.same("cosines") or not np.isfinite(mine).all():
+        return None
+    divided = ""
+    for words, size in _SIZES:
+        x, y = (size(evidence.inputs[name].astype(np.float64)) for name in ("x", "y"))
+        if _quotients(mine, dots, x[:, :, None] * y[:, None]):
+            divided = f"each vector by {words}"
+    for words, divisors in (
+        ("dot products by the squared length of the vector of `x`", a * a + 0 * b),
+        ("dot products by the squared length of the vector of `y`", b * b + 0 * a),
+        ("dot products by the squared length of the shorter vector", np.minimum(a, b) ** 2),
+        ("dot products by the squared length of the longer vector", np.maximum(a, b) ** 2),
+        ("dot products by the sum of the squared lengths", a * a + b * b),
+        ("dot products by half the sum of the squared lengths", (a * a + b * b) / 2),
+        ("dot products by the root of the sum of the squared lengths", np.sqrt(a * a + b * b)),
+        (
+            "dot products by the squared lengths minus the dot product",
+            a * a + b * b - dots,
+        ),
+    ):
+        if _quotients(mine, dots, divisors):
+            divided = words
+    told = (np.abs(dots) > 0.05 * a * b) & (np.abs(mine) > 1e-9)
+    if told.sum() > 2 and not divided:
+        by, both = dots[told] / mine[told], (a * b)[told]
+        added = by - both
+        half = np.broadcast_to(a + b, told.shape)[told]
+        with np.errstate(invalid="ignore"):
+            each = (np.sqrt(half**2 - 4 * (both - by)) - half) / 2
+        if np.ptp(by) < 1e-3 * np.abs(by).max():
+            divided = f"all dot products by the same number, {number(float(by.mean()))}"
+        elif np.ptp(added) < 0.02 * np.abs(added).max():
+            divided = f"by {number(float(added.mean()))} more than the product of the lengths"
+        elif np.ptp(each) < 0.02 * np.abs(each).max():
+            divided = f"by lengths to which {number(float(each.mean()))} was added"
+    if not divided:
+        return None
+    return Finding(
+        "divided-by-something-else",
+        f"You divided {divided}.",
+        f"{_entry_and_lengths(evidence)}, whose product is what the dot product has to be divided "
+        "by. A length is the root of the sum of squares."
+        + " Nothing has to be added to keep it away from 0: `clamp(min=1e-8)` changes only vectors "
+        "of zeros." * ("added" in divided or "more" in divided),
+        ANGLE,
+    )
+
+
+def _quotients(mine: Array, dots: Array, divisors: Array) -> bool:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = dots / divisors
+    return bool(np.isfinite(made).all()) and np.allclose(mine, made, rtol=1e-3, atol=1e-4)
+
+
+_MADE_OF_COSINES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("(1 + cosine) / 2", lambda c: (1 + c) / 2),
+    ("1 − angle / π", lambda c: 1 - np.arccos(c) / np.pi),
+    ("the distance of the vectors after each was divided by its length", lambda c: _distances(c)),
+    ("1 minus the distance of the normalized vectors", lambda c: 1 - _distances(c)),
+    ("1 minus half the distance of the normalized vectors", lambda c: 1 - _distances(c) / 2),
+    ("minus the distance of the normalized vectors", lambda c: -_distances(c)),
+    ("1 / (1 + the distance of the normalized vectors)", lambda c: 1 / (1 + _distances(c))),
+    ("1 minus the squared distance of the normalized vectors", lambda c: 1 - _distances(c) ** 2),
+    ("cosines that were rounded to one digit", lambda c: c.round(1)),
+    ("cosines that were rounded to two digits", lambda c: c.round(2)),
+    ("the signs of the cosines", np.sign),
+    ("the angles in degrees", lambda c: np.degrees(np.arccos(c))),
+    ("the angles as parts of π", lambda c: np.arccos(c) / np.pi),
+    ("the sines of the angles", lambda c: np.sqrt(1 - c**2)),
+    ("the exponentials of the cosines", np.exp),
+)
+
+
+def _distances(cosines: Array) -> Array:
+    """Distances between two vectors of length 1."""
+    return np.sqrt(2 - 2 * cosines)
+
+
+def _made_of_cosines(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("cosines"), evidence.right("cosines")
+    cosines = right.astype(np.float64).clip(-1, 1)
+    for words, made in _MADE_OF_COSINES:
+        if mine.shape == right.shape and np.allclose(mine, made(cosines), atol=2e-3):
+            if evidence.same("cosines"):
+                return None
+            return Finding(
+                "made-of-cosines",
+                f"You return {words}, but the task asks for the cosines themselves.",
+                f"{_entry(evidence)} A cosine is the dot product of two vectors of length 1.",
+                ANGLE,
+            )
+    return None
+
+
+_OTHER_VECTORS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("from which you subtracted the mean over the positions", lambda v: v - v.mean(1)[:, None]),
+    ("from which you subtracted the mean of all numbers", lambda v: v - v.mean()),
+    ("whose negative entries you made positive", np.abs),
+    ("whose negative entries you set to 0", lambda v: v.clip(0)),
+    ("whose entries you squared", np.square),
+    ("of which you kept only the signs", np.sign),
+    ("of which you took a softmax", lambda v: np.exp(v) / np.exp(v).sum(-1)[..., None]),
+    ("whose entries you rounded", np.round),
+    ("whose last entry you left out", lambda v: v[..., :-1]),
+    ("whose first entry you left out", lambda v: v[..., 1:]),
+    ("whose entries you sorted", lambda v: np.sort(v, axis=-1)),
+    ("to whose entries you added 1e-3", lambda v: v + 1e-3),
+    ("to whose entries you added 1e-2", lambda v: v + 1e-2),
+)
+_OF_DOTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("cut off at −1 and 1", lambda dots: dots.clip(-1, 1)),
+    ("squeezed between −1 and 1 by a hyperbolic tangent", np.tanh),
+    ("squeezed between 0 and 1 by a sigmoid", lambda dots: 1 / (1 + np.exp(-dots))),
+    ("divided by the largest of all", lambda dots: dots / np.abs(dots).max()),
+    ("divided by the largest of their row", lambda dots: dots / np.abs(dots).max(-1)[..., None]),
+)
+
+
+def _of_other_vectors(evidence: Evidence) -> Finding | None:
+    """Cosines of vectors that were changed, or dot products that were brought between −1 and 1."""
+    mine = np.asarray(evidence.yours("cosines"), dtype=np.float64)
+    x, y = (evidence.inputs[name].astype(np.float64) for name in ("x", "y"))
+    dots = x @ y.transpose(0, 2, 1)
+    if mine.shape != dots.shape or evidence.same("cosines"):
+        return None
+    for words, made in _OF_DOTS:
+        if np.allclose(mine, made(dots), atol=1e-4):
+            return Finding(
+                "dots-squeezed",
+                f"You return dot products that were {words}.",
+                f"{_entry_and_lengths(evidence)}. A cosine lies between −1 and 1 by itself if the "
+                "dot product is divided by both.",
+                ANGLE,
+            )
+    for words, changed in _OTHER_VECTORS:
+        a, b = changed(x), changed(y)
+        lengths = np.linalg.norm(a, axis=-1)[:, :, None] * np.linalg.norm(b, axis=-1)[:, None]
+        made_of = a @ b.transpose(0, 2, 1) / np.maximum(lengths, 1e-12)
+        if np.allclose(mine, made_of, atol=1e-4):
+            return Finding(
+                "cosines-of-other-vectors",
+                f"You compare vectors {words}.",
+                f"{_entry(evidence)} The task compares the vectors as they are.",
+                ANGLE,
+            )
+    return None
 
 
 def _wrong_where_short(evidence: Evidence) -> Finding | None:
@@ -404,13 +649,12 @@ def _zeros_have_a_direction(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("zeros"), evidence.right("zeros")
     if not evidence.same("cosines") or mine.shape != right.shape or not np.isfinite(mine).all():
         return None
-    x, y = ((evidence.inputs[name] == 0).all(axis=-1) for name in ("x0", "y0"))
-    of_zeros = x[:, :, None] | y[:, None]
-    wrong = np.argwhere(of_zeros & (np.abs(mine) > NEGLIGIBLE))
+    x, y = _with_zeros(evidence)
+    wrong = np.argwhere((x | y) & (np.abs(mine) > NEGLIGIBLE))
     if not len(wrong):
         return None
     b, t, s = (int(i) for i in wrong[0])
-    name = f"x[{t}]" if x[b, t] else f"y[{s}]"
+    name = f"x[{t}]" if x[b, t, 0] else f"y[{s}]"
     return Finding(
         "zeros-have-a-direction",
         "You give a vector of zeros other cosines than 0.",
@@ -455,8 +699,11 @@ TASK = Task(
     ),
     properties=(
         _short_ones,
-        _outside,
         _wrong_where_short,
+        _divided_by_something_else,
+        _made_of_cosines,
+        _of_other_vectors,
+        _outside,
         _zeros_have_a_direction,
     ),
     examples=(_worked_out,),

@@ -165,3 +165,93 @@ def softmax_over_log_of_all(weights: Tensor) -> Tensor:
 def whole_matrix(weights: Tensor) -> Tensor:
     """One number for each sample."""
     return evenness(weights).mean(dim=-1)
+
+
+def without_weights(weights: Tensor) -> Tensor:
+    """The logarithms added up, each counted once."""
+    seen = weights > 0
+    return -torch.where(seen, weights.clamp(min=1e-30).log(), 0).sum(dim=-1) / divisors(weights)
+
+
+def divisors(weights: Tensor) -> Tensor:
+    """The largest entropies, with 1 for row 0: (T,)."""
+    most = visible(weights).log()
+    most[0] = 1
+    return most
+
+
+def without_itself(weights: Tensor) -> Tensor:
+    """The term of the position itself left out."""
+    return entropy(weights.tril(-1)) / divisors(weights)
+
+
+def without_the_first(weights: Tensor) -> Tensor:
+    """The term of position 0 left out."""
+    return entropy(weights[..., 1:]) / divisors(weights)
+
+
+def without_the_last(weights: Tensor) -> Tensor:
+    """The last column left out."""
+    return entropy(weights[..., :-1]) / divisors(weights)
+
+
+def one_minus(weights: Tensor) -> Tensor:
+    """How uneven a row is."""
+    return 1 - evenness(weights)
+
+
+def gini(weights: Tensor) -> Tensor:
+    """1 − Σ w², as a share of its largest value."""
+    most = 1 - 1 / visible(weights)
+    most[0] = 1
+    return (1 - weights.square().sum(dim=-1)) / most
+
+
+def positions_as_share(weights: Tensor) -> Tensor:
+    """e to the entropy, from 1 to t + 1, as a share of that way."""
+    return (entropy(weights).exp() - 1) / (visible(weights) - 1).clamp(min=1)
+
+
+def seen_and_one(weights: Tensor) -> Tensor:
+    """Divided by what is seen, with 1 where only one weight is above 0."""
+    return of_what_is_seen(weights).nan_to_num(1.0)
+
+
+def added_in_the_logarithm(weights: Tensor, much: float) -> Tensor:
+    """log (w + much)."""
+    return -(weights * (weights + much).log()).sum(dim=-1) / divisors(weights)
+
+
+def added_to_the_weights(weights: Tensor, much: float) -> Tensor:
+    """(w + much) log (w + much)."""
+    return entropy(weights + much) / divisors(weights)
+
+
+def limited_in_the_logarithm(weights: Tensor, much: float) -> Tensor:
+    """log of weights that are at least so large."""
+    return entropy(weights.clamp(min=much)) / divisors(weights)
+
+
+def limited_logarithm(weights: Tensor, much: float) -> Tensor:
+    """Weights times the logarithm of weights that are at least so large."""
+    return -(weights * weights.clamp(min=much).log()).sum(dim=-1) / divisors(weights)
+
+
+def of_squares(weights: Tensor) -> Tensor:
+    """−log Σ w² instead of the entropy."""
+    return -weights.square().sum(dim=-1).log() / divisors(weights)
+
+
+def of_the_largest_weight(weights: Tensor) -> Tensor:
+    """−log of the largest weight instead of the entropy."""
+    return -weights.amax(dim=-1).log() / divisors(weights)
+
+
+def of_the_largest_so_far(weights: Tensor) -> Tensor:
+    """Divided by the largest entropy of the rows up to this one."""
+    return entropy(weights) / entropy(weights).cummax(dim=-1).values.clamp(min=1e-9)
+
+
+def averaged_so_far(weights: Tensor) -> Tensor:
+    """The mean over the rows up to this one."""
+    return evenness(weights).cumsum(dim=-1) / visible(weights)

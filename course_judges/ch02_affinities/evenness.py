@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from course_judges.ch02_affinities.entropies import (
+    added_in_the_logarithm,
+    added_to_the_weights,
+    averaged_so_far,
     bits_over_nats,
     cleared_sample,
     cleared_sample_too,
@@ -21,7 +25,10 @@ from course_judges.ch02_affinities.entropies import (
     evenness,
     first_row_nan,
     first_row_one,
+    gini,
     largest_weight,
+    limited_in_the_logarithm,
+    limited_logarithm,
     log_of_t,
     log_of_t_cleaned,
     log_of_zero,
@@ -30,19 +37,28 @@ from course_judges.ch02_affinities.entropies import (
     negative,
     number_of_positions,
     of_all,
+    of_squares,
     of_the_largest_found,
     of_the_largest_in_its_sample,
+    of_the_largest_so_far,
+    of_the_largest_weight,
     of_what_is_seen,
+    one_minus,
+    positions_as_share,
     seen_and_cleaned,
+    seen_and_one,
     softmax_again,
     softmax_over_log_of_all,
     whole_matrix,
     width_share,
+    without_itself,
+    without_the_first,
+    without_weights,
 )
 from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.evenness import PROBE as EVENNESS
 from course_tasks.probing import run
@@ -60,12 +76,10 @@ def _as_after_row_0(*variants: Any) -> Callable[[Evidence], bool]:
     """True of an answer that equals one of these from row 1 on, as row 0 has its own rules."""
 
     def fits(evidence: Evidence) -> bool:
-        mine = _after_row_0(evidence)
+        mine, right = _after_row_0(evidence), evidence.right("evenness")[:, 1:]
         outcomes = (run(EVENNESS, v, evidence.inputs).answers.array("evenness") for v in variants)
-        return any(
-            o is not None
-            and np.allclose(mine, o[:, 1:], rtol=1e-4, atol=1e-5, equal_nan=True)
-            and not evidence.same("evenness")
+        return not np.allclose(mine, right, rtol=1e-4, atol=1e-5) and any(
+            o is not None and np.allclose(mine, o[:, 1:], rtol=1e-4, atol=1e-5, equal_nan=True)
             for o in outcomes
         )
 
@@ -96,6 +110,13 @@ def _row_one(evidence: Evidence) -> str:
     {number(evidence.right("evenness")[0, 1])}.""")
 
 
+def _worst_row(evidence: Evidence) -> str:
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    b, t = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    yours, wanted = numbers_apart(float(mine[b, t]), float(right[b, t]))
+    return f"For row {t} of sample {b} you return {yours} instead of {wanted}."
+
+
 def _out_of_range(evidence: Evidence) -> Finding | None:
     mine = evidence.yours("evenness")
     if mine.min() >= -1e-4 and mine.max() <= 1 + 1e-4:
@@ -124,6 +145,10 @@ def _another_divisor(evidence: Evidence) -> Finding | None:
     t = off[0]
     b = int(right[:, t].argmax())
     most, taken = float(np.log(t + 1)), right[b, t] * np.log(t + 1) / mine[b, t]
+    taken_by_row = {
+        row_off: float(np.nanmedian(_divisor(mine[:, row_off], right[:, row_off], row_off)))
+        for row_off in off
+    }
     few = len(off) < right.shape[1] - 1  # row 0 has nothing to divide by
     divided = f"row{'s' if len(off) > 1 else ''} {listed(off)}" if few else "them"
     return Finding(
@@ -132,10 +157,51 @@ def _another_divisor(evidence: Evidence) -> Finding | None:
         f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
         f"{number(mine[b, t])} in your answer, as if divided by {number(taken)}. With {t + 1} "
         f"positions, the largest entropy is log {t + 1} = {number(most)}."
+        + _of_the_divisors(mine, taken_by_row)
         + " If a limit keeps your divisors away from 0, it is too high, since log 2 is below 1."
         * bool(few and np.isclose(taken, 1, rtol=1e-3)),
         ENTROPY,
     )
+
+
+def _divisor(mine: Array, right: Array, t: int) -> Array:
+    """What the entropies of row t were divided by, one for each sample; NaN if it doesn't show."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(right > 1e-3, right * np.log(t + 1) / mine, np.nan)
+
+
+def _of_the_divisors(mine: Array, taken: dict[int, float]) -> str:
+    """What the divisors of the wrong rows have in common, in a sentence."""
+    samples = len(mine)
+    if samples > 1:
+        largest = np.array([mine[:, t].max() for t in taken])
+        if np.allclose(largest, 1, atol=1e-3):
+            return (
+                " In each of these rows, the sample with the largest entropy is 1 in your answer, "
+                "so you divide by the largest that you found. It shouldn't matter what the other "
+                "samples look like."
+            )
+        if np.allclose([mine[:, t].mean() for t in taken], 1, atol=1e-3):
+            return (
+                " In each of these rows, your numbers are 1 on average over the samples, so you "
+                "divide by their mean entropy. It shouldn't matter what other samples look like."
+            )
+    logs = {t: np.exp(one) for t, one in taken.items()}
+    whole = {t: round(one) for t, one in logs.items() if abs(one - round(one)) < 1e-2}
+    if len(taken) > 1 and len(whole) >= len(taken) - 1:
+        said = ", ".join(f"log {count}" for count in whole.values())
+        return f" Your divisors for rows {listed(whole)} are {said}."
+    if len(taken) < 2:
+        return ""
+    bases = {t: one / np.log(t + 1) for t, one in taken.items()}
+    values = np.array(list(bases.values()))
+    if np.ptp(values) < 1e-3 * values.max():
+        return (
+            f" All your divisors are {number(float(values.mean()))} times the right ones."
+            + " That is 1 / log 10, so one of your logarithms is `log10`."
+            * bool(np.isclose(values.mean(), 1 / np.log(10), rtol=1e-3))
+        )
+    return ""
 
 
 _zero_log_nan = mistake(
@@ -287,6 +353,99 @@ _positions_not_share = mistake(
     recognized=_as_after_row_0(number_of_positions),
 )(number_of_positions)
 
+_without_weights = mistake(
+    "You added up the logarithms without their weights.",
+    lambda e: f"{_row_one(e)} Each term of an entropy is a weight times its logarithm, −w log w.",
+    recognized=_as_after_row_0(without_weights),
+)(without_weights)
+
+_without_itself = mistake(
+    "Your entropies leave out the position itself.",
+    lambda e: (
+        unwrapped(f"""{_row_one(e)} Row t has t + 1 weights, up to the diagonal. A slice `[:t]`
+    ends before position t, and `tril(-1)` has no diagonal.""")
+    ),
+    recognized=_as_after_row_0(without_itself),
+)(without_itself)
+
+_without_the_first = mistake(
+    "Your entropies leave out position 0.",
+    lambda e: (
+        f"{_row_one(e)} Row t has t + 1 weights, and the first of them is that of position 0."
+    ),
+    recognized=_as_after_row_0(without_the_first),
+)(without_the_first)
+
+_one_minus = mistake(
+    "You returned 1 minus the evenness.",
+    lambda e: unwrapped(f"""{_row_one(e)} An evenness of 1 means that all positions count the same,
+    and 0 that one has everything."""),
+    recognized=_as_after_row_0(one_minus),
+)(one_minus)
+
+_gini = mistake(
+    "You measured the evenness by squared weights, but the task asks for entropies.",
+    lambda e: f"{_row_one(e)} The entropy is −Σ w log w, and its largest value is log (t + 1).",
+    recognized=_as_after_row_0(gini),
+)(gini)
+
+_way_to_all_positions = mistake(
+    "You compared numbers of positions, e^H − 1 with t, but the task compares entropies.",
+    lambda e: f"{_row_one(e)} Divide the entropy H itself by log (t + 1).",
+    recognized=_as_after_row_0(positions_as_share),
+)(positions_as_share)
+
+_seen_and_one = mistake(
+    unwrapped(
+        """You counted the weights above 0, and gave rows with a single one the evenness 1."""
+    ),
+    lambda e: unwrapped(f"""{_last_row(e)} The largest entropy counts what may be seen, t + 1
+    positions. And a row that gives one position everything has the entropy 0, and so the evenness
+    0."""),
+    recognized=_as_after_row_0(seen_and_one),
+)(seen_and_one)
+
+_SMALL = (0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 1e-4)
+
+_added_in_the_logarithm = mistake(
+    "The number that keeps your logarithms finite is too large.",
+    lambda e: unwrapped(f"""{_worst_row(e)} If it is added to the weights, or if they are raised to
+    it, it has to be tiny: next to weights of a few percent, such a number changes
+    the entropy. A weight of 0 adds nothing at all, which `torch.special.xlogy` takes care of. With
+    1e-12, the change would be too small to see."""),
+    recognized=_as_after_row_0(
+        *(
+            partial(change, much=much)
+            for change in (
+                added_in_the_logarithm,
+                added_to_the_weights,
+                limited_in_the_logarithm,
+                limited_logarithm,
+            )
+            for much in _SMALL
+        )
+    ),
+)(partial(added_in_the_logarithm, much=0.01))
+
+_another_entropy = mistake(
+    "You took another measure than the entropy −Σ w log w.",
+    lambda e: unwrapped(f"""{_row_one(e)} Neither the logarithm of a sum of squares nor that of the
+    largest weight is asked for: add up each weight times its own logarithm."""),
+    recognized=_as_after_row_0(of_squares, of_the_largest_weight),
+)(of_squares)
+
+_largest_so_far = mistake(
+    "You divided by the largest entropy of the rows so far, not by the largest that is possible.",
+    lambda e: f"{_row_one(e)} A row with t + 1 positions could have log (t + 1).",
+    recognized=_as_after_row_0(of_the_largest_so_far),
+)(of_the_largest_so_far)
+
+_averaged_so_far = mistake(
+    "You averaged over the rows up to each row, but every row has its own evenness.",
+    lambda e: _row_one(e),
+    recognized=_as_after_row_0(averaged_so_far),
+)(averaged_so_far)
+
 _first_row_nan = mistake(
     "Your row 0 is NaN in every sample.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("evenness")).sum())} entries are NaN, one per
@@ -301,6 +460,41 @@ _first_row_one = mistake(
     cases=("evenness", "alone"),
     also=(lambda w: evenness(w) if w.shape[-1] > 1 else first_row_one(w),),
 )(first_row_one)
+
+
+def _some_samples(evidence: Evidence) -> Finding | None:
+    """Only sample 0 is there, and all others are 0."""
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape or len(mine) < 2 or not close(mine[0], right[0]).all():
+        return None
+    if mine[1:].any():
+        return None
+    return Finding(
+        "first-sample-alone",
+        "Sample 0 is right, but all others are 0.",
+        f"There are {len(mine)} samples. If you loop over them, does the loop reach all of them? "
+        "And if you return inside a loop, is that after the last one?",
+        ENTROPY,
+    )
+
+
+def _one_where_nothing(evidence: Evidence) -> Finding | None:
+    """1 where an entropy is 0, and right otherwise."""
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape:
+        return None
+    zero = np.abs(right) < 1e-6
+    if not close(mine, right)[~zero].all() or not np.allclose(mine[zero], 1, atol=1e-4):
+        return None
+    b, t = (int(i) for i in np.argwhere(zero & (np.arange(right.shape[1]) > 0))[0])
+    return Finding(
+        "one-where-nothing",
+        "You return 1 where the entropy is 0.",
+        unwrapped(f"""In sample {b}, row {t} gives one of its {t + 1} positions everything, so its
+        evenness is 0, and so is that of row 0. If you replace NaN or an entropy of 0, it is by
+        0."""),
+        ENTROPY,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -338,7 +532,7 @@ TASK = Task(
             matches("evenness", "alone"),
         ),
     ),
-    properties=(_another_divisor, _out_of_range),
+    properties=(_some_samples, _one_where_nothing, _another_divisor, _out_of_range),
     examples=(_worked_out,),
     cases=("evenness",),
 )

@@ -124,6 +124,28 @@ def _matrix(evidence: Evidence, kind: str, cases: Sequence[str] = SUSPECTS) -> A
     return evidence.inputs[case]
 
 
+# How the weights of each kind are computed, from `x @ x.T` on.
+_RECIPES = {
+    SOUND: "the scores are divided by √C, −∞ replaces those with s > t but none on the diagonal, "
+    "and the softmax runs along the rows",
+    NO_SCALE: "the scores stay undivided, −∞ replaces those with s > t, and the softmax runs along "
+    "the rows",
+    BY_C: "the scores are divided by C, −∞ replaces those with s > t, and the softmax runs along "
+    "the rows",
+    LATE: "the scores stay undivided, −∞ replaces those with s > t, the softmax runs along the "
+    "rows, and then its weights are divided by √C",
+    NO_MASK: "the scores are divided by √C, nothing is hidden, and the softmax runs along the rows",
+    ZERO_MASK: "the scores are divided by √C, 0 replaces those with s > t before the softmax, and "
+    "the softmax runs along the rows",
+    COLUMNS: "the scores are divided by √C, −∞ replaces those with s > t, and the softmax runs "
+    "down the columns, `dim=0`",
+}
+
+
+def _recipe(kind: str) -> str:
+    return f"For “{kind}”, {_RECIPES[kind]}."
+
+
 def _rounding(evidence: Evidence) -> str:
     off = float(_matrix(evidence, SOUND)[0, 0]) - 1
     return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches, because
@@ -136,14 +158,44 @@ def _unknown_name(evidence: Evidence) -> Finding | None:
     other = [mine for mine in said if mine not in LABELS]
     if not other:
         return None
+    names = {label.lower(): label for label in LABELS}
+    meant = names.get(other[0].lower().replace("_", " ").replace("-", " ").strip())
+    kinds = [kind for kind, mine in _named(evidence).items() if mine not in LABELS]
+    if meant:
+        hint = f"That should be written “{meant}”, with blanks and capitals as in the list."
+    elif 0 < len(kinds) < len(LABELS):
+        hint = unwrapped(f"""It does so where {" or ".join(f"“{kind}”" for kind in kinds)} is right,
+        so none of your own matrices is close enough there. {_recipe(kinds[0])} And the comparison
+        has to allow for rounding.""")
+    else:
+        hint = (
+            "(If nothing matched, is your own computation of the seven right, and does your "
+            "comparison allow for rounding?)"
+        )
     return Finding(
         "unknown-name",
         "Your inspector uses a name that isn't on the list.",
         f"It says “{other[0]}”. The names are {', '.join(f'“{label}”' for label in LABELS)}. "
-        "(If nothing matched, is your own computation of the seven right, and does your comparison "
-        "allow for rounding?)",
+        f"{hint}",
         ROOT,
     )
+
+
+def _all_named(evidence: Evidence, cases: Sequence[str]) -> str:
+    """Which kinds have their right names, and which name is given to several wrong ones."""
+    named = _named(evidence, cases)
+    right = [f"“{kind}”" for kind, mine in named.items() if mine == kind]
+    wrong = [mine for kind, mine in named.items() if mine != kind]
+    words = ""
+    if right and len(wrong) > 1:
+        words = f" You name {', '.join(right)} right."
+    often = max(set(wrong), key=wrong.count)
+    if wrong.count(often) > 1:
+        words += (
+            f" You say “{often}” of {wrong.count(often)} kinds that are something else. Is it what "
+            "is left if nothing matches, or what is asked first?"
+        )
+    return words
 
 
 def _misnamed(evidence: Evidence) -> Finding | None:
@@ -153,18 +205,42 @@ def _misnamed(evidence: Evidence) -> Finding | None:
                 continue
             made = candidates(torch.from_numpy(evidence.inputs[x]))
             gap = float((made[right] - made[mine]).abs().max())
-            only = " With more than two vectors you name all seven right." * (cases == OF_TWO)
+            alike = _alike(made[right].numpy(), made[mine].numpy())
+            only = (
+                " With more than two vectors you name all seven right."
+                if cases == OF_TWO
+                else _all_named(evidence, cases)
+            )
             return Finding(
                 "wrong-name",
                 "You give some weights the name of another fault.",
                 unwrapped(f"""{_says_of(evidence, right, cases)}{only} Computed from `x`, the two
                 differ by up to {number(gap, 2)} in an entry, but rounding changes less than a
-                millionth. If you compare entries, your tolerance has to lie in between. If you
-                compare sums or some rows, compare all entries. And look again at how you compute
-                these two."""),
+                millionth. If you compare entries, your tolerance has to lie in between.{alike}
+                Compare all entries, and look again at how you compute these two.
+                {_recipe(right)}"""),
                 ROOT,
             )
     return None
+
+
+def _alike(one: Array, other: Array) -> str:
+    """In what two kinds of weights don't differ, as a sentence after another."""
+    same = [
+        words
+        for words, of in (
+            ("the same sums of rows", lambda weights: weights.sum(1)),
+            ("the same sums of columns", lambda weights: weights.sum(0)),
+            ("the same row 0", lambda weights: weights[0]),
+            ("the same last row", lambda weights: weights[-1]),
+            ("zeros in the future", lambda weights: np.triu(weights, 1)),
+        )
+        if np.allclose(of(one), of(other), atol=1e-6)
+    ]
+    if not same:
+        return ""
+    listed = " and ".join([", ".join(same[:-1]), same[-1]] if len(same) > 1 else same)
+    return f" Both have {listed}, so these don't tell them apart."
 
 
 # How close the two kinds of weights are that are most alike. Rounding is far less.
@@ -220,7 +296,7 @@ _nothing_for_some = mistake(
     lambda e: unwrapped(f"""It returns None where it should say
     {" or ".join(f"“{kind}”" for kind in _unnamed(e))}, because none of your conditions is true
     there. If you add up differences over all entries, you also add up their rounding. If not,
-    compute these weights again."""),
+    compute these weights again. {_recipe(_unnamed(e)[0])}"""),
     recognized=lambda e: (
         0 < len(_unnamed(e)) == len(_errors(e))
         and all(mine in ("", right) for right, mine in _named(e).items())
@@ -277,6 +353,27 @@ _scale_by_channels = mistake(
     {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""),
     recognized=_only({SOUND: LABELS, BY_C: [SOUND]}),
 )(saying(sound=BY_C, divided_by_C=SOUND))
+
+_sound_unasked = mistake(
+    "You give sound weights the name of a fault.",
+    lambda e: unwrapped(f"""{_says_of(e, SOUND)} All others have their right names. If you compare
+    with a matrix of your own, its row 0 has to be [1, 0, …], and its last row begins with
+    {number(_matrix(e, SOUND)[-1, 0])}. {_recipe(SOUND)}"""),
+    recognized=_only({SOUND: LABELS}),
+)(saying(sound=COLUMNS))
+
+_C_for_all = mistake(
+    "You divide all scores by C, but the scale is √C.",
+    lambda e: (
+        unwrapped(f"""{_says_of(e, BY_C)} And you don't recognize “{NO_MASK}”, “{ZERO_MASK}” and
+    “{COLUMNS}”, whose scores are divided by √C, which is {number(math.sqrt(e.number("C")))} here,
+    while C is {e.number("C")}.""")
+    ),
+    recognized=_only(
+        {BY_C: [SOUND], NO_MASK: LABELS, ZERO_MASK: LABELS, COLUMNS: LABELS},
+        {SOUND: LABELS, BY_C: [SOUND], NO_MASK: LABELS, ZERO_MASK: LABELS, COLUMNS: LABELS},
+    ),
+)(saying(divided_by_C=SOUND, no_mask=COLUMNS, zero_mask=COLUMNS, columns=SOUND))
 
 _scales_confused = mistake(
     "You confuse “no scale” with “divided by C”.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -119,9 +121,10 @@ def _empty_row(evidence: Evidence) -> str:
 
 
 _clamped_scores = mistake(
-    "You cut off the scores at a limit.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
-    limit, so they became equal. A row may be shifted without loss, but not cut off."""),
+    "You cut off the scores, or their powers, at a limit.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All of that row lies above the limit, so
+    it became equal. Replacing infinite powers by one number does the same. A row may be shifted
+    without loss, but not cut off."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -229,8 +232,8 @@ def _zero_mask(scores: Tensor) -> Tensor:
 @mistake(
     "You let a row that may see nothing see everything.",
     lambda e: unwrapped(f"""{_empty_row(e)} A large negative number instead of −∞ does that, because
-    it is the same everywhere in the row, and equal scores make equal weights. All weights of such a
-    row should be 0."""),
+    it is the same everywhere in the row, and equal scores make equal weights. So does 1 / T instead
+    of NaN. All weights of such a row should be 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -261,7 +264,8 @@ def _says_where_empty(evidence: Evidence) -> str:
     t, scores = _nan_row(evidence, case), evidence.inputs[case]
     return unwrapped(f"""Row {t} of a matrix of shape {scores.shape} may see nothing, but your
     weights are {row(evidence.yours(case)[t])}. Its maximum is −∞, and −∞ − (−∞) is not a number. If
-    the maximum of a row is −∞, shift that row by 0, and don't divide it by a sum of 0.""")
+    the maximum of a row is −∞, shift that row by 0, and don't divide it by a sum of
+    0.{" In float32, a number such as 1e-50 is 0 as well." * evidence.same("empty")}""")
 
 
 @mistake(
@@ -407,6 +411,25 @@ def _something_added(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _emptied_rows(scores: Array) -> tuple[tuple[Any, str, str], ...]:
+    """Which rows an answer may have emptied: as (T,) of bool, in words, and why."""
+    hidden, largest = np.isneginf(scores), scores.max(axis=-1)
+    return (
+        (hidden.any(axis=-1), "all rows in which something is hidden", ""),
+        (~hidden.any(axis=-1), "all rows in which nothing is hidden", ""),
+        ((~hidden).sum(axis=-1) == 1, "all rows that see one position", ""),
+        (hidden[:, 0], "all rows whose first score is −∞", ""),
+        (hidden[:, -1], "all rows whose last score is −∞", ""),
+        (np.diagonal(hidden), "all rows whose score on the diagonal is −∞", ""),
+        (
+            largest < 0,
+            "all rows of nothing but negative scores",
+            "A maximum of absolute values, or one that is at least 0, is far above such a row, so "
+            "its powers become 0. And a row below 0 isn't empty.",
+        ),
+    )
+
+
 def _emptied(evidence: Evidence) -> Finding | None:
     """All weights 0 in rows that see something."""
     for case in ("ordinary", "large"):
@@ -417,23 +440,195 @@ def _emptied(evidence: Evidence) -> Finding | None:
         if not empty.any():
             continue
         t = int(np.flatnonzero(empty)[0])
-        hidden = np.isneginf(scores)
-        which = ""
-        if case == "ordinary" and np.array_equal(empty, hidden.any(axis=-1)):
-            which = "So are all rows in which something is hidden, and no others. "
-        elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
-            which = "So are all rows whose first score is −∞, and no others. "
         why = (
-            f"{which}If you look for empty rows, only one of nothing but −∞ is empty. If you "
-            "subtract a number from each row, it has to be finite there and near the row's own "
-            "maximum, or all powers become 0 or NaN."
+            "If you look for empty rows, only one of nothing but −∞ is empty. If you subtract a "
+            "number from each row, it has to be finite there and near the row's own maximum, or "
+            "all powers become 0 or NaN."
         )
+        found = [
+            (words, hint) for fits, words, hint in _emptied_rows(scores) if (empty == fits).all()
+        ]
+        if found:
+            also = "".join(f" These are also {words}." for words, _ in found[1:])
+            hints = [hint for _, hint in found if hint]
+            why = f"So are {found[0][0]}, and no others.{also} {' '.join(hints) or why}"
+        elif empty.sum() == 1 and t in (0, len(scores) - 1):
+            why = f"No other row is empty. If you loop over the rows, does the loop reach row {t}?"
         return Finding(
             "emptied",
             "You give no weight at all in a row that sees something.",
             f"{_seen_by(evidence, case, t)}, but your weights there are all 0. {why}",
             STABLE,
         )
+    return None
+
+
+@mistake(
+    "You took the softmax twice, and the second time of weights instead of scores.",
+    lambda e: f"{_first_row_off(e)} A softmax of numbers between 0 and 1 is nearly flat.",
+    also=(
+        lambda scores: scores.softmax(dim=-1).softmax(dim=-1).nan_to_num(0.0),
+        lambda scores: safe_softmax(safe_softmax(scores)),
+    ),
+)
+def _softmax_twice(scores: Tensor) -> Tensor:
+    return scores.softmax(dim=-1).softmax(dim=-1)
+
+
+def _hidden_weigh(evidence: Evidence) -> Finding | None:
+    """Weight on hidden places of ordinary rows, and which score they seem to have."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary").astype(np.float64)
+    hidden = np.isneginf(scores)
+    if mine.shape != scores.shape or not (mine[hidden] > 1e-5).any() or not (mine > 0).all():
+        return None
+    visible = np.where(hidden, 0, scores)
+    offset = np.where(hidden, 0, np.log(mine) - visible).sum(-1) / (~hidden).sum(-1)
+    if np.abs(np.where(hidden, 0, np.log(mine) - visible - offset[:, None])).max() > 1e-3:
+        return None
+    implied = np.log(mine) - offset[:, None]
+    as_if = ""
+    for words, base in (
+        ("", 0),
+        ("the largest score of its row", scores.max(-1, keepdims=True)),
+        (
+            "the smallest visible score of its row",
+            np.where(hidden, np.inf, scores).min(-1)[:, None],
+        ),
+    ):
+        fills = (implied - base)[hidden]
+        if np.ptp(fills) < 1e-3:
+            off = float(fills.mean())
+            if not words:
+                as_if = number(off)
+            else:
+                as_if = words + f" {'+' if off > 0 else '−'} {number(abs(off))}" * (abs(off) > 1e-3)
+            break
+    t, s = (int(i) for i in np.argwhere(hidden & (mine > 1e-5))[0])
+    filled = f" All hidden places weigh as if −∞ had been replaced by {as_if}." * bool(as_if)
+    return Finding(
+        "hidden-weigh",
+        "You give weight to hidden places.",
+        unwrapped(f"""In row {t}, position {s} has the score −∞, but you give it the weight
+        {number(mine[t, s])}.{filled} Only the maximum of an empty row needs replacing. A score of
+        −∞ minus a finite number is −∞, and its power is 0."""),
+        STABLE,
+    )
+
+
+def _large_rows_scaled(evidence: Evidence) -> Finding | None:
+    """Rows of large scores that are the softmax of scores times some factor."""
+    scores, mine = evidence.inputs["large"], evidence.yours("large").astype(np.float64)
+    if mine.shape != scores.shape or not evidence.same("ordinary"):
+        return None
+    right = evidence.right("large")
+    for t in np.flatnonzero(~close(mine, right).all(-1)):
+        seen = np.isfinite(scores[t]) & (mine[t] > 1e-30)
+        if seen.sum() < 3:
+            continue
+        given = scores[t][seen] - scores[t][seen].mean()
+        logs = np.log(mine[t][seen])
+        logs -= logs.mean()
+        factor = float((given * logs).sum() / (given * given).sum())
+        if 0 < factor < 0.99 and np.allclose(logs, factor * given, atol=1e-4):
+            return Finding(
+                "large-scores-scaled",
+                "You make large scores smaller before you take the exponential.",
+                unwrapped(f"""{_row_of_large(evidence, int(t))} That is the softmax of these scores
+                times {number(factor)}, so the row is flatter than it should be. A row may be
+                shifted without loss, but not scaled."""),
+                STABLE,
+            )
+    return None
+
+
+def _nan_in_large(evidence: Evidence) -> Finding | None:
+    mine = evidence.yours("large")
+    if mine.shape != evidence.inputs["large"].shape or not np.isnan(mine).any():
+        return None
+    return Finding(
+        "nan-where-large",
+        "You return NaN for a row of scores that are far from 0 or far apart.",
+        unwrapped(f"""{_row_of_large(evidence, _nan_row(evidence, "large"))} If each row is shifted
+        by its own maximum, no power is above 1, and one of them is 1."""),
+        STABLE,
+    )
+
+
+def _limit_on_sums(evidence: Evidence) -> Finding | None:
+    """Rows that are divided by a limit because the sum of their powers lies below it."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    right = evidence.right("ordinary")
+    held = mine.sum(-1)
+    if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6):
+        return None
+    for powers, words in (
+        (np.exp(scores - scores.max(-1, keepdims=True)).sum(-1), "shifted powers"),
+        (np.exp(scores).sum(-1), "powers"),
+    ):
+        off = ~np.isclose(held, 1, atol=1e-5)
+        if not off.any():
+            return None
+        limits = powers[off] / held[off]
+        if np.ptp(limits) < 1e-4 * limits.max() and (powers[~off] >= limits.max() * 0.999).all():
+            t = int(np.flatnonzero(off)[0])
+            if np.isclose(limits.mean(), powers.sum(), rtol=1e-3):
+                return Finding(
+                    "one-divisor-for-all",
+                    "You divide all rows by the sum of all powers of the matrix.",
+                    unwrapped(f"""It is {number(limits.mean())}, while the {words} of row {t} sum to
+                    {number(float(powers[t]))}, so the row sums to {number(float(held[t]))}. Each
+                    row has its own sum, `sum(dim=-1, keepdim=True)`."""),
+                    DEPENDS,
+                )
+            return Finding(
+                "limit-too-high",
+                f"The limit that keeps your sums away from 0 is too high: {number(limits.mean())}.",
+                unwrapped(f"""In row {t} the {words} sum to {number(float(powers[t]))}, and divided
+                by {number(limits.mean())}, the row sums to {number(float(held[t]))}. Once each row
+                is shifted by its maximum, only the sum of an empty row is below 1, so
+                `clamp(min=1e-30)` changes no other."""),
+                STABLE,
+            )
+    return None
+
+
+def _largest_alone(evidence: Evidence) -> Finding | None:
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    best = np.arange(scores.shape[1]) == scores.argmax(-1)[:, None]
+    if mine.shape != scores.shape or not np.allclose(mine, best, atol=1e-6):
+        return None
+    return Finding(
+        "largest-alone",
+        "You give all the weight of a row to its largest score.",
+        f"{_first_row_off(evidence)} A softmax gives the others a share as well.",
+        DEPENDS,
+    )
+
+
+def _of_other_scores(evidence: Evidence) -> Finding | None:
+    """A softmax of something that was made of the scores, where they are ordinary."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    if mine.shape != scores.shape or evidence.same("ordinary"):
+        return None
+    seen = np.isfinite(scores)
+    known = np.where(seen, scores, 0)
+    for words, made in (
+        ("absolute values of the scores", np.abs(known)),
+        ("scores in which negative ones became 0", known.clip(0)),
+        ("squared scores", known**2),
+        ("sigmoids of the scores", 1 / (1 + np.exp(-known))),
+        ("rounded scores", known.round()),
+        ("scores without their fractions", np.trunc(known)),
+        ("exponentials of the scores", np.exp(known)),
+    ):
+        powers = np.where(seen, np.exp(made), 0)
+        if np.allclose(mine, powers / powers.sum(-1, keepdims=True), atol=1e-5):
+            return Finding(
+                "softmax-of-other-scores",
+                f"You took the softmax of {words}.",
+                f"{_first_row_off(evidence)} Leave the scores as they are, except for the shift.",
+                DEPENDS,
+            )
     return None
 
 
@@ -491,9 +686,15 @@ TASK = Task(
         _made_equal,
         _emptied,
         _something_added,
+        _limit_on_sums,
+        _hidden_weigh,
+        _large_rows_scaled,
+        _largest_alone,
+        _of_other_scores,
         _hidden_places_weigh,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),
+        _nan_in_large,
         rows_sum_to_one("large", STABLE),
         scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),
     ),

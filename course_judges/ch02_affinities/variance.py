@@ -13,6 +13,7 @@ from torch import Tensor
 from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
 from course_judges.judging import Evidence, Part, Task, any_of, mistake
 from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch02_affinities.variance import PROBE as VARIANCE
 from course_tasks.verdict import Finding
 
@@ -125,9 +126,32 @@ def _second_off(evidence: Evidence) -> Finding | None:
         "Your variances are right, but those of the divided dot products aren't.",
         unwrapped(f"""{_rows(evidence, "1")} Your first result is {row(divided)} times your second
         one, entry by entry, but it should be {row(np.arange(1, len(divided) + 1))} times, because
-        dividing the dot products of d entries by √d divides their variance by d."""),
+        dividing the dot products of d entries by √d divides their variance by d.
+        {_of_the_quotients(divided)}""").strip(),
         ROOT,
     )
+
+
+def _of_the_quotients(divided: Array) -> str:
+    """What the quotients of both results have in common, in a sentence."""
+    d = np.arange(1, len(divided) + 1)
+    if len(divided) < 3 or not (divided > 0).all():
+        return ""
+    by = float(divided[0])
+    if np.allclose(divided, by, rtol=1e-3):
+        return (
+            f"Yours is {number(by)} for all d, but the divisor counts the entries, 1 to {len(d)}."
+        )
+    if np.allclose(divided, by * d, rtol=1e-3):
+        return f"All are {number(by)} times what they should be."
+    power = np.log(divided[1:]) / np.log(d[1:])
+    if np.ptp(power) < 1e-2:
+        return unwrapped(f"""They are d to the power {number(float(power.mean()))}, so each dot
+        product seems to be divided by d to the power {number(float(power.mean()) / 2)} instead of
+        0.5.""")
+    if np.allclose(divided, d[::-1], rtol=1e-3):
+        return "The divisors are in reverse order."
+    return ""
 
 
 _no_scale = mistake(
@@ -457,6 +481,218 @@ def _variance_of_one_number(queries: Tensor, keys: Tensor) -> Two:
     return plain, plain / _count(queries)
 
 
+def _counted_from_0(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys)
+    scaled = products / torch.arange(queries.shape[1]).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _cosines(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys)
+    lengths = (queries.square().cumsum(dim=1) * keys.square().cumsum(dim=1)).sqrt()
+    scaled = products / lengths
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _added_twice(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys).cumsum(dim=1)
+    scaled = products / _count(queries).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _absolute_deviations(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    scaled = products / _count(queries).sqrt()
+    plain, divided = ((one - one.mean(0)).abs().mean(0) for one in (products, scaled))
+    return plain, divided
+
+
+def _squares_added(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    plain = (products - products.mean(0)).square().sum(0)
+    return plain, plain / _count(queries)
+
+
+def _keys_of_the_neighbor(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    return dot_variances(queries, keys.roll(1, 0), correction)
+
+
+def _mean_of_what_was_seen(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    plain = plain.cumsum(0) / _count(queries)
+    return plain, plain / _count(queries)
+
+
+_root_counted_from_0 = mistake(
+    "You divided by √0, √1, √2, …, but the first dot product has one term.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} `torch.arange(D)` begins with 0, and a number divided by
+    √0 is infinite or NaN. Entry d − 1 adds up d products, so count from 1:
+    `torch.arange(1, D + 1)`."""),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_counted_from_0, correction=0),),
+)(_counted_from_0)
+
+_divided_by_lengths = mistake(
+    "You divided the dot products by the lengths of their vectors instead of by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} A dot product divided by both lengths is a cosine. The
+    task divides by √d, which is the same for all {e.number("N")} pairs."""),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_cosines, correction=0),),
+)(_cosines)
+
+_sums_added_again = mistake(
+    "You added up along the entries twice.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Column d − 1 of one `cumsum` already adds up the first d
+    products."""),
+    cases=("growth.0",),
+    also=(partial(_added_twice, correction=0),),
+)(_added_twice)
+
+_deviations_not_squared = mistake(
+    "You took the mean of absolute deviations, but a variance is the mean of their squares.",
+    lambda e: _rows(e, "0"),
+    cases=("growth.0",),
+)(_absolute_deviations)
+
+_squares_not_divided = mistake(
+    "You added up the squared deviations, but you haven't divided the sum yet.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} A variance is their mean, so divide by N or by N − 1,
+    with N = {e.number("N")}."""),
+    cases=("growth.0",),
+)(_squares_added)
+
+_key_of_another_query = mistake(
+    "You compared each query with the key of another pair.",
+    lambda e: f"{_rows(e, '0')} Query n belongs to key n, the row with the same number.",
+    cases=("growth.0",),
+    also=(
+        partial(_keys_of_the_neighbor, correction=0),
+        lambda queries, keys: _keys_of_the_neighbor(keys, queries),
+        lambda queries, keys: dot_variances(queries, keys.flip(0)),
+    ),
+)(_keys_of_the_neighbor)
+
+_averaged_over_d = mistake(
+    "You averaged the variances over all d so far, but each d has its own.",
+    lambda e: _rows(e, "0"),
+    cases=("growth.0",),
+    also=(partial(_mean_of_what_was_seen, correction=0),),
+)(_mean_of_what_was_seen)
+
+
+def _ends_too_early(evidence: Evidence) -> bool:
+    """True of everything but the last d."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    N = evidence.number("N")
+    return mine.shape == (len(right) - 1,) and any(
+        np.allclose(mine, right[:-1] * by, rtol=1e-4) for by in (1, (N - 1) / N)
+    )
+
+
+@mistake(
+    "Your results end one entry too early.",
+    lambda e: unwrapped(f"""With D = {e.number("D")} you return {len(e.yours("growth.0"))} numbers,
+    and the one for d = {e.number("D")} is missing. `range(1, D)` ends with D − 1, so take
+    `range(1, D + 1)`."""),
+    recognized=_ends_too_early,
+)
+def _last_missing(queries: Tensor, keys: Tensor) -> Two:
+    plain, scaled = dot_variances(queries, keys)
+    return plain[:-1], scaled[:-1]
+
+
+def _first_is_missing(evidence: Evidence) -> bool:
+    """True of everything but d = 1."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    N = evidence.number("N")
+    return mine.shape == (len(right) - 1,) and any(
+        np.allclose(mine, right[1:] * by, rtol=1e-4) for by in (1, (N - 1) / N)
+    )
+
+
+@mistake(
+    "Your results begin one entry too late.",
+    lambda e: unwrapped(f"""With D = {e.number("D")} you return {len(e.yours("growth.0"))} numbers,
+    and the one for d = 1, dot products of a single entry, is missing."""),
+    recognized=_first_is_missing,
+)
+def _first_missing(queries: Tensor, keys: Tensor) -> Two:
+    plain, scaled = dot_variances(queries, keys)
+    return plain[1:], scaled[1:]
+
+
+def _sums_of_both(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    sums = (queries + keys).cumsum(dim=1)
+    plain = sums.var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _absolute_dots(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = _products(queries, keys).abs().var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _standardised(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    queries, keys = ((v - v.mean(0)) / v.std(0) for v in (queries, keys))
+    return dot_variances(queries, keys, correction)
+
+
+_sums_for_products = mistake(
+    "You added queries and keys, but a dot product multiplies them.",
+    lambda e: f"{_rows(e, '0')} Multiply entry by entry, and then add up the products.",
+    cases=("growth.0",),
+    also=(partial(_sums_of_both, correction=0),),
+)(_sums_of_both)
+
+_dots_made_positive = mistake(
+    "You took the absolute values of the dot products before you measured.",
+    lambda e: f"{_rows(e, '0')} A variance measures the numbers with their signs.",
+    cases=("growth.0",),
+    also=(partial(_absolute_dots, correction=0),),
+)(_absolute_dots)
+
+_vectors_standardised = mistake(
+    "You changed the vectors to mean 0 and variance 1 before you multiplied them.",
+    lambda e: f"{_rows(e, '0')} Take `queries` and `keys` as they are given.",
+    cases=("growth.0",),
+    also=(partial(_standardised, correction=0),),
+)(_standardised)
+
+
+@mistake(
+    "Your results have one number per pair, but the task asks for one for each d.",
+    lambda e: unwrapped(f"""There are {e.number("N")} pairs with {e.number("D")} entries each, and
+    you return {len(e.yours("growth.0"))} numbers. The pairs are dimension 0 and the entries
+    dimension 1, so `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over the pairs."""),
+    recognized=lambda e: e.yours("growth.0").shape == (e.number("N"),),
+)
+def _one_for_each_pair(queries: Tensor, keys: Tensor) -> Two:
+    plain = (queries @ keys.T).var(0)
+    return plain, plain / len(plain)
+
+
+def _constant_factor(evidence: Evidence) -> Finding | None:
+    """Variances that are all too large or too small by one factor."""
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    if mine.shape != right.shape or _agrees(dot_variances, "growth.0")(evidence):
+        return None
+    N = evidence.number("N")
+    factors = mine / right
+    if np.ptp(factors) > 1e-3 * np.abs(factors).max():
+        return None
+    by = (N - 1) / float(factors.mean())
+    return Finding(
+        "another-divisor",
+        "Your variances are all too large or too small by the same factor.",
+        unwrapped(f"""{_rows(evidence, "0")} They are what comes out if the sum of the squared
+        deviations is divided by {number(by)}. There are {N} pairs, so divide by {N} or by
+        {N - 1}."""),
+        GROWTH,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
     if mine.shape != right.shape:
@@ -488,7 +724,7 @@ TASK = Task(
             _agrees(dot_variances, "growth.0", "growth.1"),
         ),
     ),
-    properties=(_second_off,),
+    properties=(_constant_factor, _second_off),
     examples=(_worked_out,),
     cases=("growth.0",),
 )

@@ -49,13 +49,15 @@ def _ahead(rng: np.random.Generator, weights: Array, sound: int, *, second: bool
     whose past sums to 1 without what lies ahead.
     """
     T = len(weights)
-    far, near, *whole = (
-        int(t) for t in rng.choice(_rows_but(sound, 1, T - 2), 3 if T > 7 else 2, replace=False)
-    )
+    # Not to the last position, for an answer that looks at nothing else of the future.
+    far = int(rng.choice(_rows_but(sound, 1, T - 3)))
+    others = [t for t in _rows_but(sound, 1, T - 2) if t != far]
+    near, *whole = (int(t) for t in rng.choice(others, 2 if T > 7 else 1, replace=False))
     for t, s, leak in (
-        (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
+        (far, int(rng.integers(far + 2, T - 1)), rng.uniform(0.1, 0.4)),
         (near, near + 1, _little(rng)),
-        (T - 2, T - 1, rng.uniform(0.1, 0.4)),
+        # Little in the first draw, for an answer that asks where the largest weight is.
+        (T - 2, T - 1, rng.uniform(0.1, 0.4) if second else _little(rng)),
     ):
         weights[t] *= 1 - leak
         weights[t, s] += leak
@@ -77,13 +79,14 @@ def _off_sum(rng: np.random.Generator, weights: Array, sound: int, *, second: bo
     low, high, near = rng.permutation([0, *rng.choice(others, 2, replace=False)])
     weights[low] *= rng.uniform(0.4, 0.8)
     weights[high] *= rng.uniform(1.25, 2.0)
-    weights[near] *= 1 + _little(rng) * rng.choice([-1, 1])
+    # In the second draw so little that four decimals don't show it.
+    weights[near] *= 1 + (rng.uniform(2e-5, 4e-5) if second else _little(rng)) * rng.choice([-1, 1])
     # More than float32 leaves, and less than the 1e-5 that the task allows.
     weights[-1] *= 1 + rng.uniform(6e-6, 8.5e-6) * _up(second=second)
     return weights
 
 
-def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:  # noqa: ARG001
+def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
     last = len(weights) - 1  # the last one, too, and before the diagonal
     middle = int(rng.choice(_rows_but(sound, 3, last)))
     # Between small weights, so that none of the row gets larger than 1.
@@ -100,6 +103,11 @@ def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool
     most = rng.uniform(0.6, 0.9)
     weights[1, :2] = [most, most - 1]
     weights[2, :3] = [1.5, 0, -0.5]
+    if second:  # and one row that would be an average without its negative weight
+        t = int(rng.choice([t for t in _rows_but(sound, 3, last) if t != middle]))
+        weights[t, 0] = 0
+        weights[t] /= weights[t].sum()
+        weights[t, 0] = -rng.uniform(0.15, 0.4)
     return weights
 
 

@@ -63,8 +63,14 @@ def _smoother(at: str) -> Case:
     return case
 
 
+def _weights(answer: Callable[..., Any], given: Inputs) -> Any:
+    """One quantity for each station, which is 1 there and 0 elsewhere: its averages are weights."""
+    near, known = torch.from_numpy(given["near"]), torch.from_numpy(given["known"])
+    return answer(near, known, torch.eye(len(known), dtype=known.dtype), float(given["width"]))
+
+
 PROBE = Probe(
     _smoother_inputs,
-    {"near": _smoother("near"), "far": _smoother("far")},
+    {"near": _smoother("near"), "far": _smoother("far"), "weights": _weights},
     second=_one_place,
 )

@@ -97,6 +97,35 @@ def decay_future_times_zero(T, decay):
     return _mean(decay ** (t[:, None] - t) * torch.ones(T, T).tril())
 
 
+def _distances(T):
+    t = torch.arange(T)
+    return (t[:, None] - t).clamp(min=0).float()
+
+
+def decay_present_on_top(T, decay):
+    weights = torch.eye(T)
+    for t in range(1, T):
+        past = decay ** torch.arange(t, 0, -1)
+        weights[t, :t] = past / past.sum()
+    return weights
+
+
+def decay_in_integers(T, decay):
+    weights = torch.zeros(T, T, dtype=torch.long)
+    for t in range(T):
+        for s in range(t + 1):
+            weights[t, s] = decay ** (t - s)
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+def decay_divides_on_the_way(T, decay):
+    rows, present = [], torch.eye(T)
+    for t in range(T):
+        new = present[t] + (decay * rows[-1] if rows else 0)
+        rows.append(new / new.sum())
+    return torch.stack(rows)
+
+
 RIGHT = {
     "loop": decay_loop,
     "softmax of distances": decay_softmax,
@@ -144,6 +173,10 @@ WRONG = {
     "last-sum-for-all": lambda T, decay: (
         _shrinking(T, decay) / sum(decay**step for step in range(T))
     ),
+    "distance-raised": lambda T, decay: torch.nan_to_num(_mean(_distances(T).tril() ** decay)),
+    "past-divided-alone": decay_present_on_top,
+    "itself-alone": decay_in_integers,
+    "divided-rows-go-on": decay_divides_on_the_way,
 }
 
 
@@ -153,6 +186,8 @@ def decay_quotient_of_powers(T, decay):
 
 
 ODD = [
+    (lambda T, decay: _mean((1 / (1 + _distances(T))).tril()), "wrong-ratio"),
+    (lambda T, decay: _mean((decay ** (_distances(T) ** 2)).tril()), "wrong-ratio"),
     (decay_linear, "wrong-ratio"),
     (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
     (lambda T, decay: decay_loop(T, decay) / 2, "other-divisors"),

@@ -71,6 +71,41 @@ def fault_suspicious(weights):
     return torch.from_numpy(_ask(weights)) | (seen.sum(dim=1) > 2)
 
 
+def _conditions(weights):
+    return (
+        (weights.triu(1) != 0).any(1),
+        (weights < 0).any(1),
+        ~((weights.sum(1) - 1).abs() < 1e-5),
+    )
+
+
+def fault_with_all_at_once(weights):
+    ahead, negative, off = _conditions(weights)
+    return ahead & negative & off
+
+
+def fault_either_or(weights):
+    ahead, negative, off = _conditions(weights)
+    return ahead ^ negative ^ off
+
+
+def fault_returns_at_once(weights):
+    faulty = torch.zeros(len(weights), dtype=torch.bool)
+    for t, row in enumerate(fault_loop(weights)):
+        if row:
+            faulty[t] = True
+            return faulty
+    return faulty
+
+
+def fault_never_set_back(weights):
+    found, faulty = False, []
+    for row in fault_loop(weights):
+        found = found or bool(row)
+        faulty.append(found)
+    return faulty
+
+
 RIGHT = {
     "loop, list of bool": fault_loop,
     "numpy, 0 and 1": fault_numpy,
@@ -155,6 +190,12 @@ WRONG = {
     ),
     "diagonal-signs-unasked": fault_negative_before_itself,
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
+    "never-faulty": fault_with_all_at_once,
+    "first-fault-alone": fault_returns_at_once,
+    "faulty-ever-after": fault_never_set_back,
+    "two-faults-cancel": fault_either_or,
+    "negatives-cut-off": lambda weights: _ask(weights.clamp(min=0)),
+    "ends-never-faulty": lambda weights: [False, *fault_loop(weights)[1:-1], False],
 }
 
 
@@ -208,17 +249,40 @@ def fault_of_all_sums(weights):
 
 
 ODD = [
+    (
+        lambda weights: (
+            _ask(weights, ahead=False)
+            | (weights[:, -1] != 0).numpy() & (np.arange(len(weights)) < len(weights) - 1)
+        ),
+        "last-position-alone",
+    ),
+    (
+        lambda weights: (
+            _ask(weights, ahead=False, signs=False)
+            | (weights.tril() < 0).any(1).numpy()
+            | (weights.triu(1).sum(1).abs() > 1e-6).numpy()
+        ),
+        "cancels-ahead",
+    ),
+    (
+        lambda weights: (
+            (weights.triu(1) > 0).any(1)
+            | (weights < 0).any(1)
+            | ~torch.isclose(weights.tril().sum(1), torch.ones(()), atol=9e-6)
+        ),
+        "nan-ahead-missed",
+    ),
     (fault_of_all_sums, "all-for-one"),
-    (fault_nan_in_the_past_only, "nan-missed"),
+    (fault_nan_in_the_past_only, "nan-ahead-missed"),
     (fault_forgiving(least=1e-4), "rounds-too-much"),
     (fault_forgiving(ahead=1e-3), "rounds-too-much"),
     (fault_forgiving(off=1e-3), "rounds-too-much"),
     (fault_loop_too_short, "last-row-never-faulty"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "numbers-of-rows"),
-    (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
-    (fault_two_are_none, "future-missed"),
-    (fault_sum_of_what_is_ahead, "future-missed"),
+    (lambda weights: np.zeros(len(weights), dtype=bool), "never-faulty"),
+    (fault_two_are_none, "two-faults-cancel"),
+    (fault_sum_of_what_is_ahead, "cancels-ahead"),
     (fault_negative_beside_more_than_one, "sign-missed"),
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),

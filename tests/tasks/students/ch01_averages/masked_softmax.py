@@ -147,6 +147,10 @@ WRONG = {
     "mask-turned": lambda scores, visible: masked_where(scores, visible.mT),
     "causal-too": lambda scores, visible: torch.nan_to_num(masked_where(scores, visible.tril())),
     "mask-of-the-first-sample": lambda scores, visible: masked_where(scores, visible[0]),
+    "hidden-multiplied": lambda scores, visible: F.softmax(
+        scores * torch.ones_like(scores).masked_fill(~visible, -1e9), dim=-1
+    ),
+    "weights-turned": lambda scores, visible: masked_where(scores, visible).mT,
 }
 
 
@@ -166,6 +170,39 @@ def masked_not_for_one_sample(scores, visible):
 
 
 ODD = [
+    (lambda scores, visible: masked_where(scores.abs(), visible), "softmax-of-other-scores"),
+    (lambda scores, visible: masked_where(scores.clamp(-20, 20), visible), "cut-off"),
+    (lambda scores, visible: masked_where(scores, visible).round(decimals=2), "rounded"),
+    (
+        lambda scores, visible: F.normalize(masked_where(scores, visible), dim=-1),
+        "rows-do-not-sum-to-one",
+    ),
+    (lambda scores, visible: masked_where(scores, visible[-1]), "another-mask"),
+    (lambda scores, visible: masked_where(scores, visible[:, [0]]), "another-mask"),
+    (
+        lambda scores, visible: masked_where(scores, visible | torch.eye(len(scores[0])).bool()),
+        "another-mask",
+    ),
+    (
+        lambda scores, visible: F.normalize(scores.sigmoid() * visible, p=1, dim=-1),
+        "another-function",
+    ),
+    (
+        lambda scores, visible: F.one_hot(
+            scores.masked_fill(~visible, -math.inf).argmax(-1), scores.shape[-1]
+        ),
+        "largest-alone",
+    ),
+    (
+        lambda scores, visible: F.softmax(
+            torch.where(visible, scores, scores.amin(-1, keepdim=True)), dim=-1
+        ),
+        "filled-by-row",
+    ),
+    (
+        lambda scores, visible: masked_where(scores, visible) / visible.sum(-1, keepdim=True),
+        "rows-do-not-sum-to-one",
+    ),
     (masked_minus_ten, "tiny-fill"),
     (masked_hint_of_a_mask, "lowered"),
     (masked_exponentials, "powers-alone"),

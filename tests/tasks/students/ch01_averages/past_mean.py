@@ -137,6 +137,21 @@ def past_median(x):
     return torch.stack(y, dim=1)
 
 
+def past_of(x, made):
+    y = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        y[:, t] = made(x[:, :t])
+    return y
+
+
+def past_reads_what_it_wrote(x):
+    x = x.numpy().copy()
+    for t in range(1, x.shape[1]):
+        x[:, t] = x[:, :t].mean(axis=1)
+    x[:, 0] = 0
+    return x
+
+
 RIGHT = {
     "shifted running mean": past_roll,
     "softmax": past_softmax,
@@ -204,6 +219,8 @@ WRONG = {
     "keepdim-forgotten": past_keepdim,
     "median": past_median,
     "means-of-channels": lambda x: past_loop(x.mT).mT,
+    "subtracted-from-the-mean": lambda x: past_inclusive(x) - x,
+    "own-results-averaged": past_reads_what_it_wrote,
 }
 
 
@@ -213,7 +230,22 @@ def past_first_sample_cleared(x):
     return y
 
 
+def past_updated_by_half(x):
+    y, mean = torch.zeros_like(x), x[:, 0]
+    for t in range(1, x.shape[1]):
+        y[:, t] = mean
+        mean = (mean + x[:, t]) / 2
+    return y
+
+
 ODD = [
+    (lambda x: past_of(x, lambda past: past.amax(dim=1)), "something-else-of-the-past"),
+    (lambda x: past_of(x, lambda past: past.abs().mean(dim=1)), "something-else-of-the-past"),
+    (past_updated_by_half, "uneven-weights"),
+    (
+        lambda x: past_of(x, lambda past: past.sum(dim=1) / (past.shape[1] + 0.01)),
+        "divides-by-another-count",
+    ),
     (past_doubled, "divides-by-another-count"),
     (past_other_half, "wrong-positions"),
     (past_is_future_nan, "upper-triangle"),

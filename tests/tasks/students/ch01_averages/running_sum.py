@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch.nn import functional as F
 
 
 def sum_turned_triangle(x):
@@ -111,12 +112,18 @@ WRONG = {
     "no-triangle": sum_total,
     "channels-run-on": lambda x: x.reshape(len(x), -1).cumsum(-1).reshape(x.shape),
     "reshaped-not-turned-back": lambda x: sum_stays_turned(x).reshape(x.shape),
+    "what-is-to-come": lambda x: x.sum(dim=-1, keepdim=True) - x.cumsum(dim=-1),
 }
 
 
 ODD = [
-    (lambda x: x.cumprod(dim=-1), "another-sum"),
-    (lambda x: x.cumsum(dim=0), "not-along-time"),
+    (lambda x: x.cummax(dim=-1).values, "sums-of-something-else"),
+    (lambda x: x.abs().cumsum(dim=-1), "sums-of-something-else"),
+    (lambda x: x[:, [0]].cumsum(dim=-1).expand_as(x), "sums-of-something-else"),
+    (lambda x: sum_loop(sum_loop(x)), "counts-otherwise"),
+    (lambda x: x + F.pad(x, (1, 0))[..., :-1], "other-positions-added"),
+    (lambda x: x.cumprod(dim=-1), "sums-of-something-else"),
+    (lambda x: x.cumsum(dim=0), "sums-of-something-else"),
     (sum_chapter_cell, "sums-channels"),
     (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
     (lambda x: sum_loop(x).squeeze(), "axis-of-one"),

@@ -40,12 +40,90 @@ WRONG = {
         "last_4": 0.306,
         "all": 0.286,
     },
+    "absolute-errors": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.5168,
+        "all": 0.4743,
+    },
+    "signed-errors": lambda: {
+        "text": "shakespeare",
+        "last_1": -0.0003,
+        "last_4": -0.0002,
+        "all": 0.0045,
+    },
+    "errors-added-up": lambda: {
+        "text": "shakespeare",
+        "last_1": 2579.0,
+        "last_4": 1223.7361,
+        "all": 947.7491,
+    },
+    "y-a-vowel": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6574,
+        "last_4": 0.3103,
+        "all": 0.2428,
+    },
+    "spaces-kept": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.5631,
+        "last_4": 0.2839,
+        "all": 0.2192,
+    },
+    "one-letter-more": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.4025,
+        "last_4": 0.2926,
+        "all": 0.237,
+    },
+    "looks-ahead": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.2321,
+        "all": 0.2363,
+    },
+    "rows-not-divided": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 2.1413,
+        "all": 791675.9375,
+    },
+    "columns-divided": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.306,
+        "all": 0.381,
+    },
+    "weights-turned": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.2322,
+        "all": 0.3824,
+    },
+    "guesses-rounded": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.4219,
+        "all": 0.3833,
+    },
+    "from-the-start": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.3833,
+        "last_4": 0.2543,
+        "all": 0.237,
+    },
+    "weights-fall": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6449,
+        "last_4": 0.3432,
+        "all": 0.237,
+    },
 }
 
 ODD = [
     (
         lambda: {"text": "shakespeare", "last_1": -7.5, "last_4": 0.306, "all": 0.237},
-        "not-what-runs-give",
+        "other-numbers",
     ),
     (
         lambda: {"text": "shakespeare", "last_1": float("nan"), "last_4": 0.306, "all": 0.237},

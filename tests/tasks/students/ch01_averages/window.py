@@ -62,6 +62,22 @@ def window_from_the_end(T, width):
     return weights / weights.sum(1, keepdim=True)
 
 
+def window_of_the_block(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        start = t - t % width
+        weights[t, start : t + 1] = 1 / (t - start + 1)
+    return weights
+
+
+def window_filled_up(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        start = max(0, t - width + 1)
+        weights[t, start : start + width] = 1
+    return _mean(weights)
+
+
 RIGHT = {
     "loop": window_loop,
     "softmax": window_softmax,
@@ -102,10 +118,17 @@ WRONG = {
     "multiplied-mask": lambda T, width: F.softmax(
         torch.ones(T, T) * _reach(T, 0, width - 1), dim=1
     ),
+    "blocks": window_of_the_block,
+    "outside-the-window": lambda T, width: torch.nan_to_num(_mean(_reach(T, width, T))),
+    "whole-number-division": lambda T, width: (
+        _reach(T, 0, width - 1).int() // _reach(T, 0, width - 1).int().sum(1)[:, None]
+    ),
 }
 
 
 ODD = [
+    (window_filled_up, "sees-the-future"),
+    (lambda T, width: _mean(_reach(T, 0, T) * (torch.arange(T) < width)), "wrong-positions"),
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
     (window_from_the_end, "sees-the-future"),
     (window_before_without_nan, "diagonal-excluded"),

@@ -130,6 +130,14 @@ WRONG = {
     "one-length-a-sample": lambda x, y: (
         x / x.flatten(1).norm(dim=1)[:, None, None] @ y.mT / y.flatten(1).norm(dim=1)[:, None, None]
     ),
+    "reshaped-for-transposed": lambda x, y: (
+        F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).reshape(len(y), y.shape[2], y.shape[1])
+    ),
+    "lengths-over-samples": lambda x, y: F.normalize(x, dim=0) @ F.normalize(y, dim=0).mT,
+    "one-by-one": lambda x, y: torch.cosine_similarity(x, y, dim=-1),
+    "another-dimension-compared": lambda x, y: F.cosine_similarity(
+        x.unsqueeze(2), y.unsqueeze(1), dim=1
+    ),
 }
 
 
@@ -154,11 +162,26 @@ def cos_first_entry_tells_zeros(x, y):
 
 
 ODD = [
+    (lambda x, y: cos_by_pairs(x.abs(), y.abs()), "cosines-of-other-vectors"),
+    (lambda x, y: (x @ y.mT).tanh(), "dots-squeezed"),
+    (lambda x, y: x @ y.mT / x.shape[-1], "divided-by-something-else"),
+    (
+        lambda x, y: x @ y.mT / (x.std(-1)[:, :, None] * y.std(-1)[:, None]),
+        "divided-by-something-else",
+    ),
+    (
+        lambda x, y: x @ y.mT / (x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None] + 0.5),
+        "divided-by-something-else",
+    ),
+    (
+        lambda x, y: 1 - torch.cdist(F.normalize(x, dim=-1), F.normalize(y, dim=-1)),
+        "made-of-cosines",
+    ),
+    (lambda x, y: (cos_by_pairs(x, y) * 10).round() / 10, "made-of-cosines"),
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
     (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
-    (lambda x, y: torch.cosine_similarity(x, y, dim=-1), "error"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(), "axis-of-one"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(0), "axis-of-one"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),

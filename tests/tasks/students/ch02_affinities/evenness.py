@@ -112,6 +112,37 @@ def even_gini(weights):
     return 1 - weights.square().sum(-1)
 
 
+def _over_most(entropies):
+    most = torch.arange(1, entropies.shape[1] + 1).log()
+    most[0] = 1
+    return entropies / most
+
+
+def even_slices_too_short(weights):
+    result = torch.zeros(weights.shape[:2])
+    for t in range(1, weights.shape[1]):
+        result[:, t] = torch.special.entr(weights[:, t, :t]).sum(-1) / math.log(t + 1)
+    return result
+
+
+def even_gini_share(weights):
+    share = 1 - (weights**2).sum(-1)
+    n = torch.arange(1, weights.shape[1] + 1)
+    return torch.where(n > 1, share * n / (n - 1).clamp(min=1), 0.0)
+
+
+def even_of_the_positions_gained(weights):
+    gained = torch.exp(torch.special.entr(weights).sum(-1)) - 1
+    gained[:, 1:] /= torch.arange(1, weights.shape[1])
+    return gained
+
+
+def even_first_sample_alone(weights):
+    result = torch.zeros(weights.shape[:2])
+    result[0] = even_where(weights)[0]
+    return result
+
+
 RIGHT = {
     "where": even_where,
     "entr": even_entr,
@@ -154,6 +185,27 @@ WRONG = {
     "first-row-nan": even_row_0_nan,
     "first-row-one": even_row_0_one,
     "largest-found": lambda w: even_raw(w) / even_raw(w).max(dim=1, keepdim=True).values,
+    "without-weights": lambda weights: _over_most(
+        -weights.clamp(min=1e-20).log().masked_fill(weights == 0, 0).sum(-1)
+    ),
+    "without-itself": even_slices_too_short,
+    "without-the-first": lambda weights: _over_most(torch.special.entr(weights)[:, :, 1:].sum(-1)),
+    "one-minus": lambda weights: 1 - even_where(weights),
+    "gini": even_gini_share,
+    "way-to-all-positions": even_of_the_positions_gained,
+    "seen-and-one": lambda weights: torch.nan_to_num(
+        torch.special.entr(weights).sum(-1) / (weights > 0).sum(-1).log(), nan=1.0
+    ),
+    "added-in-the-logarithm": lambda weights: _over_most(
+        -(weights * torch.log(weights + 1e-3)).sum(-1)
+    ),
+    "another-entropy": lambda weights: _over_most(-(weights**2).sum(-1).log()),
+    "largest-so-far": lambda weights: torch.nan_to_num(
+        even_raw(weights) / even_raw(weights).cummax(1).values
+    ),
+    "averaged-so-far": lambda weights: (
+        even_where(weights).cumsum(1) / torch.arange(1, weights.shape[1] + 1)
+    ),
 }
 
 
@@ -164,6 +216,11 @@ def even_if_nothing_stands_out(weights):
 
 
 ODD = [
+    (even_first_sample_alone, "first-sample-alone"),
+    (
+        lambda weights: torch.where(even_where(weights) == 0, 1.0, even_where(weights)),
+        "one-where-nothing",
+    ),
     (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
     (even_gini, "another-share"),
     (lambda w: even_raw(w) / torch.log(torch.arange(2, w.shape[1] + 2)), "another-divisor"),

@@ -129,6 +129,23 @@ def asks_the_library(x, weights):
     return "unknown"
 
 
+def fault_c_everywhere(x, weights):
+    T, C = x.shape
+    ahead = torch.ones(T, T).triu(1) > 0
+    scores = x @ x.T / C
+    hidden = scores.masked_fill(ahead, -torch.inf)
+    suspects = {
+        "sound": hidden.softmax(1),
+        "no mask": scores.softmax(1),
+        "zero mask": scores.masked_fill(ahead, 0).softmax(1),
+        "columns": hidden.softmax(0),
+        "no scale": _seven(x)["no scale"],
+        "scaled too late": _seven(x)["scaled too late"],
+    }
+    found = (name for name, w in suspects.items() if torch.allclose(weights, w, rtol=1e-4))
+    return next(found, "sound")
+
+
 RIGHT = {
     "nearest": fault_nearest,
     "allclose": fault_allclose,
@@ -176,10 +193,13 @@ WRONG = {
     "masks-confused": fault_any_future,
     "future-unasked": fault_last_row,
     "nothing-for-some": fault_with_all_of_the_noise,
+    "sound-unasked": _instead(sound="columns"),
+    "C-for-all": fault_c_everywhere,
 }
 
 
 ODD = [
+    (lambda x, weights: fault_allclose(x, weights).replace(" ", "_"), "unknown-name"),
     (fault_two_weights_ahead, "error"),
     (
         lambda x, w: (

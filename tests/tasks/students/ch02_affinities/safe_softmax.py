@@ -95,6 +95,11 @@ def soft_half_rows(scores):
     return soft_rows(scores) / 2
 
 
+def soft_with_a_high_limit(scores):
+    powers = torch.exp(scores - scores.amax(1, keepdim=True).nan_to_num(neginf=0.0))
+    return powers / powers.sum(1, keepdim=True).clamp(min=3)
+
+
 RIGHT = {
     "library, cleaned": soft_library,
     "where": soft_where,
@@ -154,6 +159,7 @@ WRONG = {
     "empty-row-nan": lambda scores: F.softmax(scores, 1),
     "negated-scores": lambda scores: soft_where(torch.where(scores.isneginf(), scores, -scores)),
     "logarithms": lambda scores: F.log_softmax(scores, 1),
+    "softmax-twice": lambda scores: soft_library(soft_library(scores)),
 }
 
 
@@ -171,6 +177,24 @@ def soft_with_something_added(scores):
 
 
 ODD = [
+    (lambda scores: soft_library(scores.clamp(min=-6)), "hidden-weigh"),
+    (
+        lambda scores: soft_library(torch.where(scores.abs() > 1e3, scores / 1e3, scores)),
+        "large-scores-scaled",
+    ),
+    (
+        lambda scores: soft_powers(scores).nan_to_num(0) / soft_powers(scores).nan_to_num(0).sum(),
+        "one-divisor-for-all",
+    ),
+    (
+        lambda scores: F.one_hot(scores.argmax(1), len(scores)) * (scores > -torch.inf),
+        "largest-alone",
+    ),
+    (
+        lambda scores: soft_library(scores.relu().masked_fill(scores.isinf(), -torch.inf)),
+        "softmax-of-other-scores",
+    ),
+    (soft_with_a_high_limit, "limit-too-high"),
     (safe_in_the_first_row, "empty-row-nan"),
     (soft_half_rows, "rows-do-not-sum-to-one"),
     (soft_halved, "scores-times-a-factor"),

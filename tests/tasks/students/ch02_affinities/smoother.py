@@ -108,6 +108,24 @@ def map_sharper(at, known, values, width):
     return _map(at, known, values, lambda d2: -3 * d2 / width**2)
 
 
+def map_of_the_nearest_three(at, known, values, width):
+    squares = torch.cdist(at, known) ** 2
+    near = squares <= squares.sort(dim=1).values[:, : min(3, len(known))][:, -1:]
+    return F.softmax((-squares / (2 * width**2)).masked_fill(~near, -torch.inf), dim=1) @ values
+
+
+def map_scaled_by_the_farthest(at, known, values, width):
+    squares = torch.cdist(at, known) ** 2
+    squares = squares / squares.amax(dim=1, keepdim=True)
+    return torch.softmax(-squares / (2 * width**2), dim=1) @ values
+
+
+def map_shifted_by_stations(at, known, values, width):
+    scores = -(torch.cdist(at, known) ** 2) / (2 * width**2)
+    powers = torch.exp(scores - scores.amax(dim=0))
+    return powers @ values / powers.sum(dim=1, keepdim=True)
+
+
 RIGHT = {
     "cdist": map_cdist,
     "numpy": map_numpy,
@@ -178,6 +196,9 @@ WRONG = {
     "city-blocks": lambda at, known, values, width: (
         F.softmax(-(torch.cdist(at, known, p=1) ** 2) / (2 * width**2), dim=-1) @ values
     ),
+    "logarithms": lambda at, known, values, width: (
+        F.log_softmax(-(torch.cdist(at, known) ** 2) / (2 * width**2), dim=1) @ values
+    ),
 }
 
 
@@ -200,8 +221,47 @@ def map_of_two_stations_at_least(at, known, values, width):
 
 
 ODD = [
+    (
+        lambda at, known, values, width: (
+            map_cdist(at, known[:-1], values[:-1], width)
+            if len(known) > 1
+            else map_cdist(at, known, values, width)
+        ),
+        "stations-left-out",
+    ),
+    (map_scaled_by_the_farthest, "divisors-of-places"),
+    (map_shifted_by_stations, "factors-of-stations"),
+    (
+        lambda at, known, values, width: map_cdist(
+            at * at.new_tensor([1, 2]), known * at.new_tensor([1, 2]), values, width
+        ),
+        "other-coordinates",
+    ),
+    (
+        lambda at, known, values, width: (
+            F.softmax((at @ known.T - known.square().sum(1)) / (2 * width**2), dim=-1) @ values
+        ),
+        "another-expansion",
+    ),
+    (
+        lambda at, known, values, width: (
+            F.normalize(1 / (1 + torch.cdist(at, known) ** 2), p=1, dim=-1) @ values
+        ),
+        "another-distance",
+    ),
+    (
+        lambda at, known, values, width: map_cdist(
+            at - at.new_tensor([1, 0]), known, values, width
+        ),
+        "moved",
+    ),
+    (map_of_the_nearest_three, "stations-left-out"),
+    (
+        lambda at, known, values, width: map_cdist(at, known, values.abs() ** 2, width),
+        "other-values",
+    ),
     (map_beyond, "not-an-average"),
-    (map_sharper, "other-weights"),
+    (map_sharper, "another-divisor"),
     (
         lambda at, known, values, width: (
             map_sum(at, known, values, width)
@@ -215,7 +275,7 @@ ODD = [
     (lambda *given: map_cdist(*given).squeeze(0), "axis-of-one"),
     (lambda at, known, values, width: map_cdist(at, known, values[:, :1], width), "too-few"),
     (map_of_the_first_quadrant, "other-weights"),
-    (map_that_leaves_the_station_out, "only-the-last"),
-    (map_with_a_narrow_kernel, "other-weights"),
+    (map_that_leaves_the_station_out, "at-a-station"),
+    (map_with_a_narrow_kernel, "another-divisor"),
     (map_of_two_stations_at_least, "wrong-for-one-station"),
 ]

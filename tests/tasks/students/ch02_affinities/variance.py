@@ -208,6 +208,47 @@ WRONG = {
         / torch.arange(1, keys.shape[1] + 1) ** power
         for power in (0, 1)
     ],
+    "root-counted-from-0": lambda queries, keys: [
+        ((queries * keys).cumsum(1) / torch.arange(keys.shape[1]).float() ** power).var(0)
+        for power in (0, 0.5)
+    ],
+    "divided-by-lengths": lambda q, k: (
+        var_slices(q, k)[0],
+        torch.stack(
+            [
+                torch.cosine_similarity(q[:, : d + 1], k[:, : d + 1], dim=1).var()
+                for d in range(k.shape[1])
+            ]
+        ),
+    ),
+    "sums-added-again": lambda q, k: [
+        ((q * k).cumsum(1).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** power).var(0)
+        for power in (0, 0.5)
+    ],
+    "deviations-not-squared": lambda q, k: [
+        (dots - dots.mean(0)).abs().mean(0)
+        for dots in (
+            (q * k).cumsum(1),
+            (q * k).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** 0.5,
+        )
+    ],
+    "squares-not-divided": lambda q, k: [one * (len(q) - 1) for one in var_slices(q, k)],
+    "key-of-another-query": lambda q, k: var_slices(q, torch.cat([k[-1:], k[:-1]])),
+    "averaged-over-d": lambda q, k: [
+        var_slices(q, k)[0].cumsum(0) / torch.arange(1, k.shape[1] + 1) ** power for power in (1, 2)
+    ],
+    "last-missing": lambda q, k: [one[:-1] for one in var_slices(q, k)],
+    "first-missing": lambda q, k: [one[1:] for one in var_slices(q, k)],
+    "sums-for-products": lambda q, k: [
+        ((q + k).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** power).var(0) for power in (0, 0.5)
+    ],
+    "dots-made-positive": lambda q, k: _spread_by_d(
+        q, k, lambda products: products.sum(1).abs(), _over_root
+    ),
+    "vectors-standardised": lambda q, k: var_slices(
+        *((v - v.mean(0, keepdim=True)) / v.std(0, keepdim=True) for v in (q, k))
+    ),
+    "one-for-each-pair": lambda q, k: [(q @ k.T / len(q) ** power).var(1) for power in (0, 0.5)],
 }
 
 
@@ -225,11 +266,12 @@ def var_of_one_entry_is_nothing(queries, keys):
 
 
 ODD = [
+    (lambda q, k: [one * 0.8 for one in var_slices(q, k)], "another-divisor"),
     (var_twice, "wrong-scale"),
     (lambda q, k: (q * k).sum(1).var(), "type"),
     (lambda q, k: (q * k).cumsum(1).var(0), "type"),
     (lambda q, k: var_twice(k, k), "another-variance"),
     (lambda q, k: tuple(one.squeeze() for one in var_slices(q, k)), "axis-of-one"),
-    (var_along_the_shorter, "shape"),
+    (var_along_the_shorter, "one-for-each-pair"),
     (var_of_one_entry_is_nothing, "another-variance"),
 ]
