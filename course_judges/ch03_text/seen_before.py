@@ -46,6 +46,54 @@ SLIPS = {
         "shakespeare": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
         "play": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
     },
+    "one-symbol-longer": {
+        "shakespeare": {"seen_4": (0.89, 0.908), "seen_8": (0.36, 0.367), "seen_16": (0.008, 0.01)},
+        "play": {"seen_4": (0.97, 0.99), "seen_8": (0.765, 0.781), "seen_16": (0.253, 0.258)},
+    },
+    "one-symbol-shorter": {
+        "shakespeare": {
+            "seen_4": (0.976, 0.996),
+            "seen_8": (0.645, 0.659),
+            "seen_16": (0.025, 0.027),
+        },
+        "play": {"seen_4": (0.99, 1.009), "seen_8": (0.888, 0.906), "seen_16": (0.354, 0.361)},
+    },
+    "distinct-hits": {
+        "shakespeare": {
+            "seen_4": (0.157, 0.161),
+            "seen_8": (0.314, 0.32),
+            "seen_16": (0.012, 0.014),
+        },
+        "play": {"seen_4": (0.132, 0.134), "seen_8": (0.414, 0.422), "seen_16": (0.241, 0.246)},
+    },
+    "share-of-training": {
+        "shakespeare": {
+            "seen_4": (0.362, 0.369),
+            "seen_8": (0.062, 0.064),
+            "seen_16": (0.0, 0.002),
+        },
+        "play": {"seen_4": (0.584, 0.596), "seen_8": (0.165, 0.169), "seen_16": (0.033, 0.035)},
+    },
+    "lower-case": {
+        "shakespeare": {
+            "seen_4": (0.965, 0.985),
+            "seen_8": (0.513, 0.524),
+            "seen_16": (0.015, 0.017),
+        },
+        "play": {"seen_4": (0.986, 1.006), "seen_8": (0.832, 0.849), "seen_16": (0.301, 0.307)},
+    },
+    "same-place": {
+        "shakespeare": {
+            "seen_4": (-0.001, 0.001),
+            "seen_8": (-0.001, 0.001),
+            "seen_16": (-0.001, 0.001),
+        },
+        "play": {"seen_4": (0.0, 0.002), "seen_8": (-0.001, 0.001), "seen_16": (-0.001, 0.001)},
+    },
+    "begins-of-training": {
+        "shakespeare": {"seen_4": (0.792, 0.808), "seen_8": (0.18, 0.183), "seen_16": (0.0, 0.002)},
+        "play": {"seen_4": (0.944, 0.963), "seen_8": (0.558, 0.569), "seen_16": (0.104, 0.106)},
+    },
 }
 
 _distinct = measured_otherwise(
@@ -80,6 +128,73 @@ _whole_text = measured_otherwise(
     SLIPS["whole-text"],
 )
 
+
+_one_symbol_longer = measured_otherwise(
+    RANGES,
+    "You probably took pieces of n + 1 symbols.",
+    "`train[i : i + n]` holds n symbols, because a slice leaves out its end.",
+    SLIPS["one-symbol-longer"],
+)
+
+_one_symbol_shorter = measured_otherwise(
+    RANGES,
+    "You probably took pieces of n − 1 symbols.",
+    "`train[i : i + n]` holds n symbols, because a slice leaves out its end.",
+    SLIPS["one-symbol-shorter"],
+)
+
+_distinct_hits = measured_otherwise(
+    RANGES,
+    "You probably counted each piece that you found only once.",
+    "You divided by the number of all pieces, in which one that occurs several times counts each "
+    "time. So count it each time when you find it, too: ask for every piece of a list instead of a "
+    "set.",
+    SLIPS["distinct-hits"],
+)
+
+_share_of_training = measured_otherwise(
+    RANGES,
+    "You probably measured which share of the different training pieces validation has.",
+    "The question is the other way round. Ask for each piece of the validation split whether the "
+    "training split has it, and divide by the number of pieces of the validation split.",
+    SLIPS["share-of-training"],
+)
+
+_lower_case = measured_otherwise(
+    RANGES,
+    "You probably turned capitals into small letters first.",
+    "Then pieces count as seen that differ from all of training by a capital. Compare the text as "
+    "it is.",
+    SLIPS["lower-case"],
+)
+
+_begins_of_training = measured_otherwise(
+    RANGES,
+    "You probably looked for the pieces only in the beginning of the training split.",
+    "If one loop or `zip` runs over both splits, it ends with the shorter one. Collect the pieces "
+    "of the whole training split first.",
+    SLIPS["begins-of-training"],
+)
+
+
+@mistake(
+    "You found none of the pieces.",
+    "Nearly every piece of 4 symbols occurs in the training split. If your pieces are tensors, or "
+    "tuples of tensors, a set doesn't find equal ones, because it takes each tensor for another "
+    "object. Use strings, or numbers from `tolist()`.",
+    recognized=lambda e: all(noted(e, name) == 0 for name in RANGES["shakespeare"]),
+)
+def _nothing_found() -> Numbers:
+    return middle(RANGES, seen_4=0, seen_8=0, seen_16=0)
+
+
+_same_place = measured_otherwise(
+    RANGES,
+    "You probably compared each piece only with the one at the same place of the training split.",
+    "A piece counts as seen wherever it occurs in the training split. Collect all pieces of the "
+    "training split in a set first, and look for each piece there.",
+    SLIPS["same-place"],
+)
 
 _percent = in_percent(RANGES, "seen_4", "seen_8", "seen_16")
 _exchanged = exchanged(RANGES, "seen_4", "seen_16")
