@@ -124,7 +124,6 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     {e.yours("steps.x").size} targets, but the text has {len(e.inputs["tokens"]) - 1}, which take
     {len(e.right("steps.x"))} steps. Pad the last step, because no target may be lost here."""),
     ONCE,
-    also=(lambda *given: _last_step_dropped(*given),),
 )
 def _leftover_dropped(tokens, batch_size, block_size, padding):
     steps = (len(tokens) - 1) // (batch_size * block_size)
@@ -157,13 +156,6 @@ def _padded_steps_dropped(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
     full = (x != padding).flatten(1).all(dim=1)
     return x[full], y[full]
-
-
-def _last_step_dropped(tokens, batch_size, block_size, padding):
-    """The same for rows of L inputs, with the number of steps rounded down."""
-    x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    full = -(-(len(tokens) - 1) // batch_size) // block_size
-    return x[:full], y[:full]
 
 
 @mistake(

@@ -484,6 +484,22 @@ class _RefusesKnownSymbols(NameVocabulary):
         return super().encode(name)
 
 
+@mistake(
+    "All your vocabularies share one table, so what one knows, the others know too.",
+    lambda e: unwrapped(f"""The check made a second vocabulary with names that hold
+    `{input_text(e.inputs["unknown"])}`, and now the first one encodes this symbol too. A table in
+    the body of the class or outside of it is shared by all, so make it in `__init__`."""),
+    UNKNOWN,
+)
+class _SharedTable(NameVocabulary):
+    token = {}  # noqa: RUF012
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names))))
+        self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
+
+
 def _became(evidence: Evidence) -> str:
     return unwrapped(f"""`{input_text(evidence.inputs["name"])}` became
     {listed(evidence.yours("encode"))} instead of {listed(evidence.right("encode"))}.""")
@@ -628,22 +644,6 @@ class _ErrorNamesNothing(NameVocabulary):
         if set(name) - set(self.symbols):
             raise ValueError("the name holds an unknown symbol")
         return super().encode(name)
-
-
-@mistake(
-    "All your vocabularies share one table, so what one knows, the others know too.",
-    lambda e: unwrapped(f"""The check made a second vocabulary with names that hold
-    `{input_text(e.inputs["unknown"])}`, and now the first one encodes this symbol too. A table in
-    the body of the class or outside of it is shared by all, so make it in `__init__`."""),
-    UNKNOWN,
-)
-class _SharedTable(NameVocabulary):
-    token = {}  # noqa: RUF012
-
-    def __init__(self, names, boundary):
-        self.boundary = boundary
-        self.symbols = (boundary, *sorted(set("".join(names))))
-        self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
 
 
 @mistake(
