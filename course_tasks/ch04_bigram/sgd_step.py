@@ -52,12 +52,13 @@ def _three_steps(answer: Any, given: Inputs) -> Any:
 
 def _steps_too_long(answer: Any, given: Inputs) -> Any:
     """The loss rises at once: nothing says that a descent stops there."""
+    if given["x"].size == 1:  # much is right there, and wrong in any other batch
+        return _three_steps(answer, given)
     # One symbol is followed by two others, by one of them twice as often. The first step takes both
-    # so far up that the rarer one has hardly any probability left. A batch of one pair stays one,
-    # since much is right there and wrong in any other.
+    # so far up that the rarer one has hardly any probability left.
     common, rarer = np.argsort(given["table"][0])[2:4]
     following = np.array([[common, rarer, common], [common, common, rarer]])
-    batch = {"x": np.zeros_like(following), "y": following} if given["x"].size > 1 else {}
+    batch = {"x": np.zeros_like(following), "y": following}
     return _descend(answer, {**given, **batch, "learning_rate": np.float64(LONG)}, 3)
 
 
