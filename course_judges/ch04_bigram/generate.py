@@ -184,80 +184,6 @@ _crops_one_too_many = mistake(
 )(Writer(context=lambda tokens, size: tokens[:, -(size - 1) :]))
 
 
-_keeps_the_first_token = mistake(
-    "You always show the model the first token of the text, and the newest ones after it.",
-    _two_texts("beyond"),
-)(Writer(context=lambda tokens, size: torch.cat([tokens[:, :1], tokens[:, 1:][:, 1 - size :]], 1)))
-
-_begins_anew = mistake(
-    "When the context is full, you begin an empty one instead of moving it on by one token.",
-    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The model should always be shown the last
-    {e.number("block_size")} tokens."""),
-    also=(
-        Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] // size) * size - 1 :]),
-        Writer(context=lambda tokens, size: tokens[:, -((tokens.shape[1] - 1) % size + 1) :]),
-    ),
-)(Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] - 1) // size * size :]))
-
-_half_when_full = mistake(
-    "When the text is longer than the model can read, you show it only half of what fits.",
-    _two_texts("beyond"),
-)(
-    Writer(
-        context=lambda tokens, size: (
-            tokens if tokens.shape[1] <= size else tokens[:, -(size // 2) :]
-        )
-    )
-)
-
-_backwards = mistake(
-    "You show the model the text backwards.",
-    _two_texts("beyond"),
-)(Writer(context=lambda tokens, size: tokens[:, -size:].flip(1)))
-
-_mean_of_positions = mistake(
-    "You use the logits of all positions together, but the last position's are enough.",
-    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The logits at a position are the model's guess
-    of what follows it, so only those at the last position are about the next symbol."""),
-    also=(Writer(read=lambda logits: logits.sum(dim=1)),),
-)(Writer(read=lambda logits: logits.mean(dim=1)))
-
-_reads_the_last_row = mistake(
-    "You continue every row with the logits of the last row instead of its own.",
-    _two_texts("beyond"),
-)(Writer(read=lambda logits: logits[-1:, -1].expand(len(logits), -1)))
-
-
-@mistake(
-    "You always read the logits at the position where the prompt ends.",
-    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The text grows, so the last position moves on:
-    `logits[:, -1]`."""),
-)
-def _reads_where_the_prompt_ends(
-    model: Any, tokens: Tensor, count: int, generator: torch.Generator
-) -> Tensor:
-    last = min(tokens.shape[1], model.block_size) - 1
-    return Writer(read=lambda logits: logits[:, last])(model, tokens, count, generator)
-
-
-@mistake(
-    "You show the model only the last token of the prompt and what it wrote itself.",
-    lambda e: f"{_two_texts('beyond')(e)} The prompt belongs to the text so far.",
-)
-def _prompt_unseen(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    written = generate(model, tokens[:, -1:], count, generator)
-    return torch.cat([tokens, written[:, 1:]], dim=1)
-
-
-@mistake(
-    "You return only the last `block_size` tokens of a long prompt.",
-    _two_texts("long"),
-    cases=("short", "beyond", "long"),
-)
-def _long_prompt_cut(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    return generate(model, tokens[:, -model.block_size :], count, generator)
-
-
 _reads_the_first_row = mistake(
     "You continue every row with the logits of row 0 instead of its own.", _two_texts("beyond")
 )(Writer(read=lambda logits: logits[:1, -1].expand(len(logits), -1)))
@@ -475,6 +401,80 @@ def _seed_fixed_inside(
     generator: torch.Generator,  # noqa: ARG001
 ) -> Tensor:
     return generate(model, tokens, count, torch.Generator().manual_seed(1))
+
+
+_keeps_the_first_token = mistake(
+    "You always show the model the first token of the text, and the newest ones after it.",
+    _two_texts("beyond"),
+)(Writer(context=lambda tokens, size: torch.cat([tokens[:, :1], tokens[:, 1:][:, 1 - size :]], 1)))
+
+_begins_anew = mistake(
+    "When the context is full, you begin an empty one instead of moving it on by one token.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The model should always be shown the last
+    {e.number("block_size")} tokens."""),
+    also=(
+        Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] // size) * size - 1 :]),
+        Writer(context=lambda tokens, size: tokens[:, -((tokens.shape[1] - 1) % size + 1) :]),
+    ),
+)(Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] - 1) // size * size :]))
+
+_half_when_full = mistake(
+    "When the text is longer than the model can read, you show it only half of what fits.",
+    _two_texts("beyond"),
+)(
+    Writer(
+        context=lambda tokens, size: (
+            tokens if tokens.shape[1] <= size else tokens[:, -(size // 2) :]
+        )
+    )
+)
+
+_backwards = mistake(
+    "You show the model the text backwards.",
+    _two_texts("beyond"),
+)(Writer(context=lambda tokens, size: tokens[:, -size:].flip(1)))
+
+_mean_of_positions = mistake(
+    "You use the logits of all positions together, but the last position's are enough.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The logits at a position are the model's guess
+    of what follows it, so only those at the last position are about the next symbol."""),
+    also=(Writer(read=lambda logits: logits.sum(dim=1)),),
+)(Writer(read=lambda logits: logits.mean(dim=1)))
+
+_reads_the_last_row = mistake(
+    "You continue every row with the logits of the last row instead of its own.",
+    _two_texts("beyond"),
+)(Writer(read=lambda logits: logits[-1:, -1].expand(len(logits), -1)))
+
+
+@mistake(
+    "You always read the logits at the position where the prompt ends.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The text grows, so the last position moves on:
+    `logits[:, -1]`."""),
+)
+def _reads_where_the_prompt_ends(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    last = min(tokens.shape[1], model.block_size) - 1
+    return Writer(read=lambda logits: logits[:, last])(model, tokens, count, generator)
+
+
+@mistake(
+    "You show the model only the last token of the prompt and what it wrote itself.",
+    lambda e: f"{_two_texts('beyond')(e)} The prompt belongs to the text so far.",
+)
+def _prompt_unseen(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    written = generate(model, tokens[:, -1:], count, generator)
+    return torch.cat([tokens, written[:, 1:]], dim=1)
+
+
+@mistake(
+    "You return only the last `block_size` tokens of a long prompt.",
+    _two_texts("long"),
+    cases=("short", "beyond", "long"),
+)
+def _long_prompt_cut(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    return generate(model, tokens[:, -model.block_size :], count, generator)
 
 
 def _prompt_moved(evidence: Evidence) -> Finding | None:
