@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_judges import observations
 from course_judges.ch03_text.sections import SPLITS
-from course_judges.judging import mistake
+from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     exchanged,
@@ -15,11 +17,14 @@ from course_judges.observations import (
     noted,
 )
 from course_judges.wording import number
+from course_tasks.verdict import Finding
 
 RANGES = {
     "shakespeare": {"seen_4": (0.948, 0.968), "seen_8": (0.498, 0.508), "seen_16": (0.014, 0.016)},
     "play": {"seen_4": (0.986, 1.006), "seen_8": (0.831, 0.848), "seen_16": (0.301, 0.307)},
 }
+
+_NAMES = tuple(RANGES["shakespeare"])
 
 SLIPS = {
     "distinct": {
@@ -207,6 +212,27 @@ def _new_ones() -> Numbers:
     }
 
 
-TASK = observations.experiment(
+def _one_nearly_right(evidence: Evidence) -> Finding | None:
+    """One share is a little off and the others are right."""
+    wrong = [name for name in _NAMES if not lies(RANGES, name, noted(evidence, name), evidence)]
+    if len(wrong) != 1:
+        return None
+    name, value = wrong[0], noted(evidence, wrong[0])
+    low, high = RANGES[str(evidence.answers.values["observed.text"])][name]
+    if not 0.7 * low < value < 1.3 * high:
+        return None
+    return Finding(
+        "nearly-right",
+        f"Your `{name}` is a little too {'small' if value < low else 'large'}, but the other two "
+        "shares are right.",
+        f"You noted {number(value)}. Did you write down enough digits? If so, see whether you ask "
+        "for every piece of the validation split, one beginning at each symbol. With only some of "
+        "them, for example every n-th, the share comes out near the right one.",
+        SPLITS,
+    )
+
+
+_EXPERIMENT = observations.experiment(
     "How much has been seen before?", RANGES, SPLITS, {"seen_4": 1, "seen_8": 2, "seen_16": 1}
 )
+TASK = replace(_EXPERIMENT, properties=(_one_nearly_right, *_EXPERIMENT.properties))

@@ -25,6 +25,9 @@ from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 
+# The input that holds the text of each case.
+_TEXTS = {"steps": "tokens", "exact": "exact", "over": "over", "few": "few"}
+
 
 def sequential_windows(tokens, batch_size, block_size, padding):
     """A right answer."""
@@ -188,10 +191,6 @@ def _rows_before_steps(tokens, batch_size, block_size, padding):
 def _unshifted_targets(tokens, batch_size, block_size, padding):
     x, _ = sequential_windows(tokens, batch_size, block_size, padding)
     return x, torch.where(x == padding, IGNORED, x)
-
-
-# The input that holds the text of each case.
-_TEXTS = {"steps": "tokens", "exact": "exact", "over": "over", "few": "few"}
 
 
 def _in_place_of_ignored(evidence: Evidence) -> int | None:

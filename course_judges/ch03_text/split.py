@@ -211,9 +211,9 @@ def _what_made_the_size(evidence: Evidence) -> str:
         return " That is 10 % of them. Do you use `fraction`?"
     more = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
     if len(set(more)) == 1:
-        names = "one name" if abs(more[0]) == 1 else f"{abs(more[0])} names"
+        count = "one name" if abs(more[0]) == 1 else f"{abs(more[0])} names"
         off = "many" if more[0] > 0 else "few"
-        return f" In each of four splits you hold out {names} too {off}."
+        return f" In each of four splits you hold out {count} too {off}."
     seeds = f" With one seed it holds {one}, with another {other}." if one != other else ""
     if not seeds and not min(more) < 0 == max(0, *more) and min(more) <= 0:
         return ""

@@ -311,19 +311,23 @@ class _DecodeKeepsTheFirst(NameVocabulary):
         return "".join(self.symbols[token] for token in tokens[:-1])
 
 
+def _letters_lost(evidence: Evidence) -> str:
+    """Which letters of the name are lost in decoding, if it is the first, the last or both."""
+    name, made = input_text(evidence.inputs["name"]), evidence.answers.values["decode"]
+    if not evidence.same("encode"):
+        return ""
+    lost = {
+        name[1:]: "the first letter",
+        name[:-1]: "the last letter",
+        name[1:-1]: "the first and the last letter",
+    }
+    return lost.get(str(made), "")
+
+
 @mistake(
-    lambda e: (
-        "Your decoding loses the first letter of a name."
-        if _decodes_to(lambda name, _: name[1:])(e)
-        else "Your decoding loses the last letter of a name."
-        if _decodes_to(lambda name, _: name[:-1])(e)
-        else "Your decoding loses the first and the last letter of a name."
-    ),
+    lambda e: f"Your decoding loses {_letters_lost(e)} of a name.",
     _decoded,
-    recognized=lambda e: any(
-        _decodes_to(lambda name, _, part=part: name[part])(e)
-        for part in (slice(1, None), slice(-1), slice(1, -1))
-    ),
+    recognized=lambda e: bool(_letters_lost(e)),
 )
 class _DecodeCutsLetters(NameVocabulary):
     def decode(self, tokens):
@@ -352,8 +356,10 @@ def _shifted(name: str, by: int, evidence: Evidence) -> str:
     "Your decoding takes a neighbor of each symbol.",
     lambda e: unwrapped(f"""{_decoded(e)} Token t stands for `symbols[t]`. The boundary is
     `symbols[0]`, so nothing has to be added to t or subtracted from it."""),
-    recognized=lambda e: any(
-        _decodes_to(lambda name, e, by=by: _shifted(name, by, e))(e) for by in (-1, 1)
+    recognized=lambda e: (
+        e.same("encode")
+        and str(e.answers.values["decode"])
+        in (_shifted(input_text(e.inputs["name"]), by, e) for by in (-1, 1))
     ),
 )
 class _DecodeOffByOne(NameVocabulary):

@@ -59,7 +59,7 @@ def _steps_too_long(answer: Any, given: Inputs) -> Any:
     common, rarer = np.argsort(given["table"][0])[2:4]
     following = np.array([[common, rarer, common], [common, common, rarer]])
     batch = {"x": np.zeros_like(following), "y": following}
-    return _descend(answer, {**given, **batch, "learning_rate": np.float64(LONG)}, 3)
+    return _descend(answer, {**given, **batch, "learning_rate": number(LONG)}, 3)
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:

@@ -91,6 +91,11 @@ WRONG = {
 
 ODD = [
     (
+        # Pieces of the validation split that don't overlap.
+        lambda: {"text": "shakespeare", "seen_4": 0.9581, "seen_8": 0.5035, "seen_16": 0.0132},
+        "nearly-right",
+    ),
+    (
         lambda: {"text": "shakespeare", "seen_4": -7.5, "seen_8": 0.503, "seen_16": 0.015},
         "not-what-runs-give",
     ),
