@@ -325,7 +325,7 @@ def _letters_lost(evidence: Evidence) -> str:
 
 
 @mistake(
-    lambda e: f"Your decoding loses {_letters_lost(e)} of a name.",
+    lambda e: f"Your decoding leaves out {_letters_lost(e)} of a name.",
     _decoded,
     recognized=lambda e: bool(_letters_lost(e)),
 )
