@@ -345,6 +345,47 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Looked for the pieces in the whole text, which includes the validation split.",
             {"corpus.vocabulary.decode(corpus.train)": "corpus.text"},
         ),
+        "one-symbol-longer": Slip(
+            "Took pieces of n + 1 symbols.", {"i : i + n]": "i : i + n + 1]", "- n + 1)": "- n)"}
+        ),
+        "one-symbol-shorter": Slip(
+            "Took pieces of n − 1 symbols.", {"i : i + n]": "i : i + n - 1]"}
+        ),
+        "distinct-hits": Slip(
+            "Counted each piece that was found only once, but divided by the number of all pieces.",
+            {
+                "sum(piece in known for piece in asked)": (
+                    "len({piece for piece in asked if piece in known})"
+                )
+            },
+        ),
+        "share-of-training": Slip(
+            "Looked which of the different pieces of training occur in the validation split.",
+            {
+                "sum(piece in known for piece in asked) / len(asked)": (
+                    "len(known & set(asked)) / len(known)"
+                )
+            },
+        ),
+        "lower-case": Slip(
+            "Turned capitals into small letters first.",
+            {
+                "(corpus.train)": "(corpus.train).lower()",
+                "(corpus.validation)": "(corpus.validation).lower()",
+            },
+        ),
+        "same-place": Slip(
+            "Compared each piece only with the one at the same place of the training split.",
+            {
+                "sum(piece in known for piece in asked)": (
+                    "sum(train[i : i + n] == piece for i, piece in enumerate(asked))"
+                )
+            },
+        ),
+        "begins-of-training": Slip(
+            "Looked only in a part of the training split that is as long as the validation split.",
+            {"range(len(train) - n + 1)": "range(len(validation) - n + 1)"},
+        ),
     },
     "04/little-text": {
         "part-itself": Slip(
@@ -362,6 +403,70 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "last-part": Slip(
             "Counted the last part of the training split.",
             {"train[: len(train) // part]": "train[-(len(train) // part) :]"},
+        ),
+        "share-of-validation": Slip(
+            "Measured on the first 1 % and 10 % of the validation split as well.",
+            {
+                "probabilities[validation[:-1], validation[1:]]": (
+                    "probabilities[tuple(validation[: len(validation) // part].unfold(0, 2, 1).T)]"
+                )
+            },
+        ),
+        "pairs-from-everywhere": Slip(
+            "Drew 1 % and 10 % of the pairs at random from all of the training split.",
+            {
+                "tokens[:-1] * V + tokens[1:]": (
+                    "(train[:-1] * V + train[1:])[torch.randperm(len(train) - 1, generator="
+                    "torch.Generator().manual_seed(0))[: len(train) // part]]"
+                )
+            },
+        ),
+        "pairs-from-everywhere (every nth)": Slip(
+            "Took every 100th and every 10th pair of the training split.",
+            {"tokens[:-1] * V + tokens[1:]": "(train[:-1] * V + train[1:])[::part]"},
+        ),
+        "every-nth-symbol": Slip(
+            "Took every 100th and every 10th symbol of the training split.",
+            {"train[: len(train) // part]": "train[::part]"},
+        ),
+        "less-added": Slip("Added 0.1 to every count.", {"+ 1.0": "+ 0.1"}),
+        "less-added (0.01)": Slip("Added 0.01 to every count.", {"+ 1.0": "+ 0.01"}),
+        "less-added (1 / V)": Slip("Added 1 / V to every count.", {"+ 1.0": "+ 1 / V"}),
+        "counted-in-validation": Slip(
+            "Counted in parts of the validation split.",
+            {"corpus.train, corpus.validation": "corpus.validation, corpus.validation"},
+        ),
+        "counted-in-validation (measured on training)": Slip(
+            "Counted in the validation split and measured on the training split.",
+            {"corpus.train, corpus.validation": "corpus.validation, corpus.train"},
+        ),
+        "table-turned": Slip(
+            "Read the probability of the earlier symbol after the later one.",
+            {
+                "probabilities[validation[:-1], validation[1:]]": (
+                    "probabilities[validation[1:], validation[:-1]]"
+                )
+            },
+        ),
+        "current-ignored": Slip(
+            "Took the shares of the symbols, whatever symbol comes before them.",
+            {
+                "counts / counts.sum(dim=1, keepdim=True)": (
+                    "(counts.sum(dim=0) / counts.sum()).expand(V, V)"
+                )
+            },
+        ),
+        "symbols-for-pairs": Slip(
+            "Paired every symbol with itself when measuring.",
+            {
+                "probabilities[validation[:-1], validation[1:]]": (
+                    "probabilities[validation, validation]"
+                )
+            },
+        ),
+        "two-apart": Slip(
+            "Counted pairs that are two steps apart.",
+            {"tokens[:-1] * V + tokens[1:]": "tokens[:-2] * V + tokens[2:]"},
         ),
     },
     "05/choosing": {

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
-from course_judges.ch03_text.targets import IGNORED, held_for_ignored, row
+from course_judges.ch03_text.targets import IGNORED, held_for_ignored, in_common, row
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
@@ -160,6 +160,29 @@ def _moved_into_the_text(tokens, ends, block_size, padding):
     return tokens[positions.clamp(max=last)], tokens[(positions + 1).clamp(max=last)]
 
 
+def _short_rows_are_empty(evidence: Evidence) -> bool:
+    """True if the rows that begin before the text hold only padding, and the others are right."""
+    x, right, whole = evidence.yours("batch.x"), evidence.right("batch.x"), _is_whole_row(evidence)
+    return bool((x[~whole] == evidence.number("padding")).all()) and np.array_equal(
+        x[whole], right[whole]
+    )
+
+
+@mistake(
+    "Your rows that begin before the text are all padding.",
+    lambda e: (
+        unwrapped(f"""{_short_inputs(e)} If you slice the text, a negative start counts from its
+    end, so `tokens[-2:3]` begins after it ends and is empty. Slice from `max(0, end − T + 1)` on,
+    and fill up the rest of the row with padding.""")
+    ),
+    recognized=_short_rows_are_empty,
+)
+def _short_rows_empty(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    whole = (ends >= block_size - 1)[:, None]
+    return torch.where(whole, x, padding), torch.where(whole, y, IGNORED)
+
+
 @mistake(
     "When the text is shorter than T, your rows are as short as the text.",
     lambda e: unwrapped(f"""With T = {e.number("block_size")} and a text of {len(e.inputs["young"])}
@@ -220,6 +243,45 @@ def _padded_on_the_right(tokens, ends, block_size, padding):
 def _unshifted_targets(tokens, ends, block_size, padding):
     x, _ = batch_ending_at(tokens, ends, block_size, padding)
     return x, torch.where(_positions(ends, block_size) < 0, IGNORED, x)
+
+
+def _rolls_its_rows(evidence: Evidence) -> bool:
+    """True if in rows that begin in the text the targets are the inputs, rolled by one."""
+    whole = _is_whole_row(evidence)
+    x, y = evidence.yours("batch.x")[whole], evidence.yours("batch.y")[whole]
+    return evidence.same("batch.x") and np.array_equal(y, np.roll(x, -1, axis=1))
+
+
+@mistake(
+    "The last target of each of your rows is the row's own first input.",
+    lambda e: unwrapped(f"""Row 0 has the inputs `{row(e.yours("batch.x")[0])}` and the targets
+    `{row(e.yours("batch.y")[0])}`. If you roll a row by itself, its first token comes round to the
+    end. The target of its last input should be {int(e.right("batch.y")[0, -1])}, the token after
+    `ends[0]` = {int(e.inputs["ends"][0])}."""),
+    TARGET,
+    recognized=_rolls_its_rows,
+)
+def _rolled_in_itself(tokens, ends, block_size, padding):
+    x, _ = batch_ending_at(tokens, ends, block_size, padding)
+    return x, x.roll(-1, dims=1)
+
+
+@mistake(
+    "Your targets are two tokens ahead of their inputs instead of one.",
+    lambda e: unwrapped(f"""Row 0 has the inputs `{row(e.yours("batch.x")[0])}` and the targets
+    `{row(e.yours("batch.y")[0])}`, but its first target should be
+    {int(e.right("batch.y")[0, 0])}, the token right after {int(e.right("batch.x")[0, 0])}."""),
+    TARGET,
+    recognized=lambda e: (
+        e.same("batch.x")
+        and np.array_equal(e.yours("batch.y")[0, :-1], e.right("batch.y")[0, 1:])
+        and not e.same("batch.y")
+    ),
+)
+def _two_ahead(tokens, ends, block_size, padding):
+    x, _ = batch_ending_at(tokens, ends, block_size, padding)
+    positions = _positions(ends, block_size) + 2
+    return x, torch.where(positions < 0, IGNORED, tokens[positions.clamp(0, len(tokens) - 1)])
 
 
 @mistake(
@@ -346,6 +408,26 @@ def _ends_in_order(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends.sort().values, block_size, padding)
 
 
+def _in_short_rows(evidence: Evidence, missing: Array) -> str:
+    """A sentence if exactly the rows that begin before the text lack all of their targets."""
+    counted = evidence.right("batch.y") != IGNORED
+    alone = np.array_equal(missing, counted & ~_is_whole_row(evidence)[:, None])
+    return " They are all targets of the rows that begin before the text." if alone else ""
+
+
+@mistake(
+    "You make only one row of several equal ends.",
+    lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}, which is {len(e.inputs["ends"])}
+    ends, but you return {len(e.yours("batch.x"))} rows. Row b belongs to `ends[b]`, even if another
+    row has the same end. `unique` and `set` keep each number only once."""),
+    recognized=lambda e: (
+        len(e.yours("batch.x")) == len(set(e.inputs["ends"].tolist())) < len(e.inputs["ends"])
+    ),
+)
+def _equal_ends_once(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends.unique(), block_size, padding)
+
+
 def _targets_missing(evidence: Evidence) -> Finding | None:
     """Targets that are −100 although the text has a symbol there."""
     mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
@@ -355,7 +437,8 @@ def _targets_missing(evidence: Evidence) -> Finding | None:
     return Finding(
         "targets-missing",
         "Some of your targets are −100 although the text has a symbol there.",
-        f"You left out {int(missing.sum())} of {int((right != IGNORED).sum())} targets. "
+        f"You left out {int(missing.sum())} of {int((right != IGNORED).sum())} targets."
+        f"{in_common(missing, right != IGNORED) or _in_short_rows(evidence, missing)} "
         f"{_targets_of(evidence, int(np.flatnonzero(missing.any(axis=1))[0]))}",
         TARGET,
     )

@@ -165,6 +165,75 @@ def _padding_is_a_target(tokens, block_size, stride):
 
 
 @mistake(
+    "You swapped the two fillers, but 0 belongs in x and −100 in y.",
+    lambda e: unwrapped(f"""{_last_inputs(e)} Its targets are `{row(e.yours("long.y")[-1])}` instead
+    of `{row(e.right("long.y")[-1])}`."""),
+    cases=("long",),
+)
+def _fillers_exchanged(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    positions = torch.arange(len(x))[:, None] * stride + torch.arange(block_size)
+    beyond = positions >= len(tokens) - 1
+    return torch.where(beyond, IGNORED, x), torch.where(beyond, 0, y)
+
+
+@mistake(
+    "You swapped inputs and targets, so each target is the token before its input.",
+    lambda e: unwrapped(f"""Your first row of inputs is `{row(e.yours("long.x")[0])}` and its
+    targets are `{row(e.yours("long.y")[0])}`. Return x first, and then y, which is one token
+    ahead."""),
+    TARGET,
+)
+def _results_exchanged(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return y, x
+
+
+@mistake(
+    "You put the padding of the last window on the left.",
+    lambda e: unwrapped(f"""{_last_inputs(e)} The window begins one stride after the one before, so
+    its first column holds the token at that position, and what is missing is filled up on the
+    right."""),
+    cases=("long.x",),
+)
+def _padded_on_the_left(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    missing = max(0, (len(x) - 1) * stride + block_size - (len(tokens) - 1))
+    for part in (x, y):
+        part[-1] = part[-1].roll(missing)
+    return x, y
+
+
+@mistake(
+    "You look for a target that has counted by its symbol instead of its position.",
+    lambda e: unwrapped(f"""A text that holds each symbol only once comes out right. But in one with
+    {int((e.inputs["zeros"] == 0).sum())} zeros, {int((e.yours("zeros.y") == IGNORED).sum())} of
+    your targets are −100 instead of {int((e.right("zeros.y") == IGNORED).sum())}. A symbol that
+    occurs again is another target."""),
+    cases=("long", "zeros"),
+    also=(lambda tokens, T, stride: _each_symbol_once(tokens, T, stride, in_rows=True),),
+)
+def _counted_by_symbol(tokens, block_size, stride):
+    return _each_symbol_once(tokens, block_size, stride)
+
+
+def _each_symbol_once(tokens, block_size, stride, *, in_rows=False):
+    """Each symbol is a target only in the first place that holds it, or the first row."""
+    x, y = _all_targets(tokens, block_size, stride)
+    counted, rows = set(), []
+    for targets in y.tolist():
+        here = set()
+        kept = []
+        for target in targets:
+            old = target in counted or (target in here and not in_rows)
+            kept.append(IGNORED if old else target)
+            here.add(target)
+        counted |= here
+        rows.append(kept)
+    return x, torch.tensor(rows)
+
+
+@mistake(
     "You took token 0 in the text for padding.",
     lambda e: unwrapped(f"""Token 0 is a symbol like any other. In a text with
     {int((e.inputs["zeros"] == 0).sum())} of them, {int((e.yours("zeros.y") == IGNORED).sum())} of
@@ -374,12 +443,24 @@ def _off_beyond_the_end_alone(evidence: Evidence) -> bool:
     )
 
 
+def _what_fills(evidence: Evidence) -> str:
+    """A sentence on what is after the last input instead of 0."""
+    mine, right = evidence.yours("long.x"), evidence.right("long.x")
+    held, tokens = mine[mine != right].tolist(), evidence.inputs["tokens"].tolist()
+    if held == tokens[-1:]:
+        return " You use the last token as an input as well."
+    if set(held) == {tokens[-1]} or set(held) == {tokens[-2]}:
+        return f" You repeat token {held[0]} there, as a clamped index does."
+    if not set(held) & set(tokens):
+        return f" You fill up with {number(held[0])}."
+    return " Does an index wrap around, or do your windows read on past the last input?"
+
+
 @mistake(
     "Your inputs aren't 0 where the text doesn't fill the last window.",
     lambda e: unwrapped(f"""{_last_inputs(e)} {len(e.inputs["tokens"])} tokens have
     {len(e.inputs["tokens"]) - 1} inputs, because the last token, {int(e.inputs["tokens"][-1])}, is
-    only a target, and after the last input comes 0. Does an index wrap around or stop at the end,
-    or do you use another filler?"""),
+    only a target, and after the last input comes 0.{_what_fills(e)}"""),
     recognized=_off_beyond_the_end_alone,
 )
 def _not_filled_with_zeros(tokens, block_size, stride):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_judges import observations
 from course_judges.ch03_text.sections import SPLITS
-from course_judges.judging import mistake
+from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     exchanged,
@@ -15,11 +17,14 @@ from course_judges.observations import (
     noted,
 )
 from course_judges.wording import number
+from course_tasks.verdict import Finding
 
 RANGES = {
     "shakespeare": {"seen_4": (0.948, 0.968), "seen_8": (0.498, 0.508), "seen_16": (0.014, 0.016)},
     "play": {"seen_4": (0.986, 1.006), "seen_8": (0.831, 0.848), "seen_16": (0.301, 0.307)},
 }
+
+_NAMES = tuple(RANGES["shakespeare"])
 
 SLIPS = {
     "distinct": {
@@ -45,6 +50,54 @@ SLIPS = {
     "whole-text": {
         "shakespeare": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
         "play": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
+    },
+    "one-symbol-longer": {
+        "shakespeare": {"seen_4": (0.89, 0.908), "seen_8": (0.36, 0.367), "seen_16": (0.008, 0.01)},
+        "play": {"seen_4": (0.97, 0.99), "seen_8": (0.765, 0.781), "seen_16": (0.253, 0.258)},
+    },
+    "one-symbol-shorter": {
+        "shakespeare": {
+            "seen_4": (0.976, 0.996),
+            "seen_8": (0.645, 0.659),
+            "seen_16": (0.025, 0.027),
+        },
+        "play": {"seen_4": (0.99, 1.009), "seen_8": (0.888, 0.906), "seen_16": (0.354, 0.361)},
+    },
+    "distinct-hits": {
+        "shakespeare": {
+            "seen_4": (0.157, 0.161),
+            "seen_8": (0.314, 0.32),
+            "seen_16": (0.012, 0.014),
+        },
+        "play": {"seen_4": (0.132, 0.134), "seen_8": (0.414, 0.422), "seen_16": (0.241, 0.246)},
+    },
+    "share-of-training": {
+        "shakespeare": {
+            "seen_4": (0.362, 0.369),
+            "seen_8": (0.062, 0.064),
+            "seen_16": (0.0, 0.002),
+        },
+        "play": {"seen_4": (0.584, 0.596), "seen_8": (0.165, 0.169), "seen_16": (0.033, 0.035)},
+    },
+    "lower-case": {
+        "shakespeare": {
+            "seen_4": (0.965, 0.985),
+            "seen_8": (0.513, 0.524),
+            "seen_16": (0.015, 0.017),
+        },
+        "play": {"seen_4": (0.986, 1.006), "seen_8": (0.832, 0.849), "seen_16": (0.301, 0.307)},
+    },
+    "same-place": {
+        "shakespeare": {
+            "seen_4": (-0.001, 0.001),
+            "seen_8": (-0.001, 0.001),
+            "seen_16": (-0.001, 0.001),
+        },
+        "play": {"seen_4": (0.0, 0.002), "seen_8": (-0.001, 0.001), "seen_16": (-0.001, 0.001)},
+    },
+    "begins-of-training": {
+        "shakespeare": {"seen_4": (0.792, 0.808), "seen_8": (0.18, 0.183), "seen_16": (0.0, 0.002)},
+        "play": {"seen_4": (0.944, 0.963), "seen_8": (0.558, 0.569), "seen_16": (0.104, 0.106)},
     },
 }
 
@@ -81,6 +134,63 @@ _whole_text = measured_otherwise(
 )
 
 
+_one_symbol_longer = measured_otherwise(
+    RANGES,
+    "You probably took pieces of n + 1 symbols.",
+    "`train[i : i + n]` holds n symbols, because a slice leaves out its end.",
+    SLIPS["one-symbol-longer"],
+)
+
+_one_symbol_shorter = measured_otherwise(
+    RANGES,
+    "You probably took pieces of n − 1 symbols.",
+    "`train[i : i + n]` holds n symbols, because a slice leaves out its end.",
+    SLIPS["one-symbol-shorter"],
+)
+
+_distinct_hits = measured_otherwise(
+    RANGES,
+    "You probably counted each piece that you found only once.",
+    "You divided by the number of all pieces, in which one that occurs several times counts each "
+    "time. So count it each time when you find it, too: ask for every piece of a list instead of a "
+    "set.",
+    SLIPS["distinct-hits"],
+)
+
+_share_of_training = measured_otherwise(
+    RANGES,
+    "You probably measured which share of the different training pieces validation has.",
+    "The question is the other way round. Ask for each piece of the validation split whether the "
+    "training split has it, and divide by the number of pieces of the validation split.",
+    SLIPS["share-of-training"],
+)
+
+_lower_case = measured_otherwise(
+    RANGES,
+    "You probably turned capitals into small letters first.",
+    "Then pieces count as seen that differ from all of training by a capital. Compare the text as "
+    "it is.",
+    SLIPS["lower-case"],
+)
+
+_begins_of_training = measured_otherwise(
+    RANGES,
+    "You probably looked for the pieces only in the beginning of the training split.",
+    "If one loop or `zip` runs over both splits, it ends with the shorter one. Collect the pieces "
+    "of the whole training split first.",
+    SLIPS["begins-of-training"],
+)
+
+
+_same_place = measured_otherwise(
+    RANGES,
+    "You found hardly any of the pieces.",
+    "If you compare a piece only with the one at the same place of the training split, look for it "
+    "anywhere there. If your pieces are tensors, or tuples of tensors, a set doesn't find equal "
+    "ones, because each tensor is an object of its own. Use strings, or numbers from `tolist()`.",
+    SLIPS["same-place"],
+)
+
 _percent = in_percent(RANGES, "seen_4", "seen_8", "seen_16")
 _exchanged = exchanged(RANGES, "seen_4", "seen_16")
 
@@ -102,6 +212,27 @@ def _new_ones() -> Numbers:
     }
 
 
-TASK = observations.experiment(
+def _one_nearly_right(evidence: Evidence) -> Finding | None:
+    """One share is a little off and the others are right."""
+    wrong = [name for name in _NAMES if not lies(RANGES, name, noted(evidence, name), evidence)]
+    if len(wrong) != 1:
+        return None
+    name, value = wrong[0], noted(evidence, wrong[0])
+    low, high = RANGES[str(evidence.answers.values["observed.text"])][name]
+    if not 0.7 * low < value < 1.3 * high:
+        return None
+    return Finding(
+        "nearly-right",
+        f"Your `{name}` is a little too {'small' if value < low else 'large'}, but the other two "
+        "shares are right.",
+        f"You noted {number(value)}. Did you write down enough digits? If so, see whether you ask "
+        "for every piece of the validation split, one beginning at each symbol. With only some of "
+        "them, for example every n-th, the share comes out near the right one.",
+        SPLITS,
+    )
+
+
+_EXPERIMENT = observations.experiment(
     "How much has been seen before?", RANGES, SPLITS, {"seen_4": 1, "seen_8": 2, "seen_16": 1}
 )
+TASK = replace(_EXPERIMENT, properties=(_one_nearly_right, *_EXPERIMENT.properties))

@@ -23,6 +23,10 @@ from course_judges.ch03_text.targets import (
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
+from course_tasks.answers import Array
+
+# The input that holds the text of each case.
+_TEXTS = {"steps": "tokens", "exact": "exact", "over": "over", "few": "few"}
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -123,7 +127,6 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     {e.yours("steps.x").size} targets, but the text has {len(e.inputs["tokens"]) - 1}, which take
     {len(e.right("steps.x"))} steps. Pad the last step, because no target may be lost here."""),
     ONCE,
-    also=(lambda *given: _last_step_dropped(*given),),
 )
 def _leftover_dropped(tokens, batch_size, block_size, padding):
     steps = (len(tokens) - 1) // (batch_size * block_size)
@@ -132,11 +135,30 @@ def _leftover_dropped(tokens, batch_size, block_size, padding):
     return x, tokens[1 : used + 1].view(batch_size, steps, block_size).transpose(0, 1)
 
 
-def _last_step_dropped(tokens, batch_size, block_size, padding):
-    """The same for rows of L inputs, with the number of steps rounded down."""
+def _steps_missing(evidence: Evidence) -> str:
+    """The first case in which your steps are the right ones, but some are missing at the end; empty
+    if there is none.
+    """
+    for case in _TEXTS:
+        mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
+        if mine.shape[1:] == right.shape[1:] and len(mine) < len(right):
+            return case if np.array_equal(mine, right[: len(mine)]) else ""
+    return ""
+
+
+@mistake(
+    "You leave out steps at the end.",
+    lambda e: unwrapped(f"""For {len(e.inputs[_TEXTS[_steps_missing(e)]])} tokens you return
+    {len(e.yours(f"{_steps_missing(e)}.x"))} of {len(e.right(f"{_steps_missing(e)}.x"))} steps. A
+    step in which some rows have no inputs left still belongs to the result. Fill it up with
+    `padding` in x and −100 in y."""),
+    ONCE,
+    recognized=lambda e: bool(_steps_missing(e)),
+)
+def _padded_steps_dropped(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    full = -(-(len(tokens) - 1) // batch_size) // block_size
-    return x[:full], y[:full]
+    full = (x != padding).flatten(1).all(dim=1)
+    return x[full], y[full]
 
 
 @mistake(
@@ -197,26 +219,42 @@ def _padding_is_a_target(tokens, batch_size, block_size, padding):
     return x, torch.where(y == IGNORED, padding, y)
 
 
+def _last_of_rows(evidence: Evidence) -> Array:
+    """(S, B, T) True at the last input of each row."""
+    there = evidence.right("steps.x") != evidence.number("padding")
+    S, B, T = there.shape
+    rows = there.transpose(1, 0, 2).reshape(B, S * T)
+    last = rows & ~np.pad(rows[:, 1:], ((0, 0), (0, 1)))
+    return last.reshape(B, S, T).transpose(1, 0, 2)
+
+
+def _ends_of_rows_alone(evidence: Evidence) -> bool:
+    """True if only the last target of each row is wrong, maybe except that of the last row, and
+    what is at places without an input.
+    """
+    mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
+    last, counted = _last_of_rows(evidence), right != IGNORED
+    wrong = mine != right
+    return bool(wrong[:, :-1][last[:, :-1]].all()) and not (wrong & counted & ~last).any()
+
+
 @mistake(
-    "You leave out the last target of each row.",
+    lambda e: (
+        "You leave out the last target of each row."
+        if e.yours("steps.y")[_last_of_rows(e)][0] == IGNORED
+        else "The last target of your rows isn't the token that follows in the text."
+    ),
     lambda e: unwrapped(f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first
-    token of row 1, {int(e.right("steps.x")[0, 1, 0])}, but yours is −100. Shift the text by one
-    before you cut it into rows."""),
-    cases=("steps.y",),
-    also=(lambda *given: _stopped_but_for_the_last(*given),),
+    token of row 1, {int(e.right("steps.x")[0, 1, 0])}, but yours is
+    {number(int(e.yours("steps.y")[_last_of_rows(e)][0]))}. Shift the text by one before you cut it
+    into rows."""),
+    recognized=lambda e: e.same("steps.x") and _ends_of_rows_alone(e),
 )
 def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
     x, _ = sequential_windows(tokens, batch_size, block_size, padding)
     rows = x.transpose(0, 1).reshape(batch_size, -1)  # (B, S·T)
     y = F.pad(rows[:, 1:], (0, 1), value=padding).view(batch_size, -1, block_size)
     return x, torch.where(y == padding, IGNORED, y).transpose(0, 1)
-
-
-def _stopped_but_for_the_last(tokens, batch_size, block_size, padding):
-    """The same, except that the last row keeps its last target."""
-    x, y = _targets_stop_at_the_row.answer(tokens, batch_size, block_size, padding)
-    _, right = sequential_windows(tokens, batch_size, block_size, padding)
-    return x, torch.cat([y[:, :-1], right[:, -1:]], dim=1)
 
 
 @mistake(
@@ -317,11 +355,36 @@ def _last_token_is_an_input(tokens, batch_size, block_size, padding):
     return rows.view(batch_size, -1, block_size).transpose(0, 1), y
 
 
+def _apart(evidence: Evidence) -> int:
+    """How far apart in the text neighbors of row 0 in your step 0 are, if that is always the same;
+    else 1.
+    """
+    text, first = evidence.inputs["tokens"].tolist(), evidence.yours("steps.x")[0, 0].tolist()
+    apart = np.diff([text.index(token) for token in first if token in text])
+    same = len(apart) > 0 and bool((apart == apart[0]).all())
+    return int(apart[0]) if same and evidence.comparable("steps.x") else 1
+
+
 _dealt_out = mistake(
     "You dealt the inputs out one by one, so row b holds every B-th of them.",
     lambda e: unwrapped(f"""{_first_inputs(e)} A row is a stretch of the text, so view as (B, L), in
     which the last axis runs over neighbors."""),
 )(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(L, B).T, (0, end), value=filler)))
+
+
+@mistake(
+    "Neighbors in your rows aren't neighbors in the text.",
+    lambda e: unwrapped(f"""{_first_inputs(e)} These inputs are {abs(_apart(e))} tokens apart in the
+    text. A row of B · S · T numbers is read with `view(B, S, T)`, in which the last axis runs over
+    neighbors, and only then are axes transposed."""),
+    recognized=lambda e: _apart(e) != 1,
+)
+def _last_axis_over_steps(tokens, batch_size, block_size, padding):
+    def viewed_otherwise(part):
+        rows = part.transpose(0, 1).reshape(batch_size, block_size, -1)  # (B, T, S)
+        return rows.permute(2, 0, 1)
+
+    return tuple(map(viewed_otherwise, sequential_windows(tokens, batch_size, block_size, padding)))
 
 
 _filled_on_the_left = mistake(
@@ -368,11 +431,24 @@ def _sizes_exchanged(tokens, batch_size, block_size, padding):
     return sequential_windows(tokens, block_size, batch_size, padding)
 
 
+def _runs_on(evidence: Evidence) -> bool:
+    """True if every input is in its place, and row 0 goes on with what row 1 begins with."""
+    mine, right = evidence.yours("steps.x"), evidence.right("steps.x")
+    there = right != evidence.number("padding")
+    free = np.flatnonzero(~there[-1, 0])
+    return (
+        mine.shape == right.shape
+        and np.array_equal(mine[there], right[there])
+        and mine[-1, 0, free[0]] == right[0, 1, 0]
+    )
+
+
 @mistake(
     "The last step of each of your rows runs on into the next row.",
     lambda e: unwrapped(f"""Row 0 of your last step is `{row(e.yours("steps.x")[-1, 0])}` instead of
     `{row(e.right("steps.x")[-1, 0])}`. A row ends after its L inputs, because row 1 reads what
     comes next. Otherwise these inputs are read twice."""),
+    recognized=_runs_on,
 )
 def _runs_into_the_next_row(tokens, batch_size, block_size, padding):
     length = -(-(len(tokens) - 1) // batch_size)
@@ -421,18 +497,53 @@ def _rows_of_another_length(tokens, batch_size, block_size, padding):
     return sequential_windows(tokens[: batch_size * length + 1], batch_size, block_size, padding)
 
 
-def _shares(evidence: Evidence) -> str:
-    N, B = len(evidence.inputs["over"]) - 1, evidence.number("batch_size")
+def _shares(evidence: Evidence, case: str) -> list[int]:
+    """How many inputs each of your rows takes, if all inputs are there in their order, followed by
+    padding in each row; an empty list if not.
+    """
+    x, inputs = evidence.yours(f"{case}.x"), evidence.inputs[_TEXTS[case]][:-1]
+    B = evidence.number("batch_size")
+    if x.ndim != 3 or x.shape[1:] != (B, evidence.number("block_size")):
+        return []
+    rows = x.transpose(1, 0, 2).reshape(B, -1)
+    there = rows != evidence.number("padding")
+    ends = there.sum(axis=1)
+    packed = np.array_equal(there, np.arange(rows.shape[1]) < ends[:, None])
+    return ends.tolist() if packed and np.array_equal(rows[there], inputs) else []
+
+
+def _right_shares(evidence: Evidence, case: str) -> list[int]:
+    """How many inputs each row should take."""
+    N, B = len(evidence.inputs[_TEXTS[case]]) - 1, evidence.number("batch_size")
     L = -(-N // B)
-    rows = [len(row) for row in torch.arange(N).tensor_split(B)]
-    return unwrapped(f"""Your {B} rows take {listed(rows)} of the {N} inputs. Each should take L =
-    {L} of them, and the last one the rest, {N - (B - 1) * L}.""")
+    return [max(0, min(L, N - b * L)) for b in range(B)]
+
+
+def _shared_otherwise(evidence: Evidence) -> str:
+    """The first case in which your rows share the inputs in another way; empty if none does."""
+    for case in _TEXTS:
+        mine = _shares(evidence, case)
+        if mine and mine != _right_shares(evidence, case):
+            return case
+    return ""
+
+
+def _says_shares(evidence: Evidence) -> str:
+    case = _shared_otherwise(evidence)
+    mine, right = _shares(evidence, case), _right_shares(evidence, case)
+    return unwrapped(f"""Your {len(mine)} rows take {listed(mine)} of the {sum(mine)} inputs, but
+    they should take {listed(right)}. Each takes L = {right[0]}, and only the end of the text has
+    fewer left.""")
 
 
 @mistake(
-    "You made all rows as equal as possible, but every row except the last takes L inputs.",
-    _shares,
-    cases=("over",),
+    lambda e: (
+        "You made all rows as equal as possible, but every row except the last takes L inputs."
+        if np.ptp(_shares(e, _shared_otherwise(e))) == 1
+        else "Your rows don't take L inputs each, with the rest in the last row."
+    ),
+    _says_shares,
+    recognized=lambda e: bool(_shared_otherwise(e)),
 )
 def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
     x, y = tokens[:-1].tensor_split(batch_size), tokens[1:].tensor_split(batch_size)

@@ -209,14 +209,18 @@ def _what_made_the_size(evidence: Evidence) -> str:
         )
     if all(len(set(v)) == round(0.1 * len(set(n))) for n, v in halves):
         return " That is 10 % of them. Do you use `fraction`?"
-    fewer = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
+    more = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
+    if len(set(more)) == 1:
+        count = "one name" if abs(more[0]) == 1 else f"{abs(more[0])} names"
+        off = "many" if more[0] > 0 else "few"
+        return f" In each of four splits you hold out {count} too {off}."
     seeds = f" With one seed it holds {one}, with another {other}." if one != other else ""
-    if not seeds and not min(fewer) < 0 == max(0, *fewer):
+    if not seeds and not min(more) < 0 == max(0, *more) and min(more) <= 0:
         return ""
     return (
-        f"{seeds} If you decide for each name separately, or may draw a name several times, the "
-        "number is up to chance. If you shuffle the distinct names and take the first few, you get "
-        "exactly as many as you want."
+        f"{seeds} If you draw entries, or decide for each name separately, or may draw a name "
+        "several times, the number is up to chance. If you shuffle the distinct names, each of "
+        "them once, and take the first few, you get exactly as many as you want."
     )
 
 
@@ -388,6 +392,28 @@ def _neighbors_held_out(names, fraction, seed):
 def _chosen_by_a_trait(names, fraction, seed):
     ranked = sorted(_shuffled(sorted(set(names)), seed), key=names.count)
     return _hold_out(names, ranked[: round(fraction * len(ranked))])
+
+
+def _by_initials(evidence: Evidence) -> bool:
+    """True if in every split, names that begin alike are all in the same half."""
+    return _apart(evidence) and all(
+        not {name[0] for name in train} & {name[0] for name in validation}
+        for _, train, validation in _all_splits(evidence)
+    )
+
+
+@mistake(
+    "Names that begin with the same letter are always in the same split.",
+    lambda e: unwrapped(f"""Your validation split holds all names with the initials
+    {", ".join(sorted({f"`{name[0]}`" for name in _parts_of(e)[1]}))}, and no others. So the model
+    would be tested on initials that it never saw in training. Draw names instead of initials, each
+    with the same chance."""),
+    recognized=_by_initials,
+)
+def _initials_held_out(names, fraction, seed):
+    initials = _shuffled(sorted({name[0] for name in names}), seed)
+    held = set(initials[: round(fraction * len(initials))])
+    return [n for n in names if n[0] not in held], [n for n in names if n[0] in held]
 
 
 @mistake(

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_judges.ch03_text.sections import ONCE, TARGET
 from course_judges.judging import Evidence
+from course_judges.wording import listed
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -52,6 +53,18 @@ def held_for_ignored(evidence: Evidence, value: str) -> set[int]:
     return set(mine[~counted].tolist())
 
 
+def begins(x: Array, tokens: Array) -> list[int]:
+    """Where in the text each row of inputs begins; an empty list if a row is no stretch of it. No
+    token occurs twice.
+    """
+    text = tokens.tolist()
+    if x.ndim != 2 or not x.size:
+        return []
+    places = [text.index(first) if first in text else -1 for first in x[:, 0].tolist()]
+    stretches = [text[at : at + x.shape[1]] for at in places]
+    return places if stretches == x.tolist() else []
+
+
 def row(values: Array) -> str:
     """A row of numbers as a finding shows it."""
     return " ".join(f"{value:g}" for value in values).replace("-", "−")
@@ -69,23 +82,70 @@ def targets_once(value: str, tokens: str) -> Callable[[Evidence], bool]:
 
 
 def counted_otherwise(value: str) -> Callable[[Evidence], Finding | None]:
-    """A property: which target is missing, or counts more than once."""
+    """A property: which targets are missing or count more than once, and where."""
 
     def ask(evidence: Evidence) -> Finding | None:
         y = evidence.yours(value)
         counts = Counter(y[y != IGNORED].astype(int).tolist())
-        for token in evidence.inputs["tokens"][1:].tolist():
-            if counts[token] != 1:
-                said = f"is counted {counts[token]} times" if counts[token] else "is missing"
-                return Finding(
-                    "not-counted-once",
-                    f"One of the targets {said}, but each should count once.",
-                    f"It is {token}, at position {place(evidence, token)} of the tokens.",
-                    ONCE,
-                )
-        return None
+        targets = evidence.inputs["tokens"][1:].tolist()
+        missing = [token for token in targets if not counts[token]]
+        wrong = missing or [token for token in targets if counts[token] > 1]
+        if not wrong:
+            return None
+        said = "missing" if missing else "counted more than once"
+        which = "One" if len(wrong) == 1 else str(len(wrong))
+        right = evidence.right(value)
+        belong = in_common(np.isin(right, missing), right != IGNORED) if missing else ""
+        return Finding(
+            "not-counted-once",
+            f"{which} of the {len(targets)} targets {'is' if len(wrong) == 1 else 'are'} {said}, "
+            "but each should count once.",
+            f"{_at_positions(evidence, wrong)}{belong}{_row_beside(evidence, value, wrong)}",
+            ONCE,
+        )
 
     return ask
+
+
+def _at_positions(evidence: Evidence, some: list[int]) -> str:
+    places = [place(evidence, token) for token in some]
+    if len(some) > 5:
+        return f"The first of them is at position {places[0]} of the text."
+    if len(some) > 1:
+        return f"In the text, they are at positions {listed(places)}."
+    last = len(evidence.inputs["tokens"]) - 1
+    at = "the end" if places[0] == last else f"position {places[0]}"
+    return f"It is {some[0]}, the token at {at} of the text."
+
+
+def in_common(missing: Array, counted: Array) -> str:
+    """What the places of missing targets have in common, given all places of targets that count;
+    empty if they have nothing.
+    """
+    columns = np.unique(np.argwhere(missing)[:, -1])
+    if missing.sum() < 2:
+        return ""
+    if len(columns) == 1:
+        name = {0: "the first column", missing.shape[-1] - 1: "the last column"}
+        return f" In y, they all belong in {name.get(int(columns[0]), f'column {columns[0]}')}."
+    if not missing[..., -1].any() and np.array_equal(missing[..., :-1], counted[..., :-1]):
+        return " They are all targets except those in the last column."
+    if not missing[0].any() and np.array_equal(missing[1:], counted[1:]):
+        return " They are all targets after row 0."
+    return ""
+
+
+def _row_beside(evidence: Evidence, value: str, some: list[int]) -> str:
+    """The first wrong row of targets in which one of these is or belongs, beside the right one;
+    empty if the shapes differ.
+    """
+    mine, right = evidence.yours(value), evidence.right(value)
+    if mine.shape != right.shape:
+        return ""
+    off = (mine != right) & (np.isin(mine, some) | np.isin(right, some))
+    at = tuple(int(i) for i in np.argwhere(off.any(axis=-1))[0])
+    name = f"Row {at[0]}" if len(at) == 1 else f"In step {at[0]}, row {at[1]}"
+    return f" {name} of your targets is `{row(mine[at])}` instead of `{row(right[at])}`."
 
 
 def place(evidence: Evidence, token: int) -> int:

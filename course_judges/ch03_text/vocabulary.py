@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ import torch
 from course_judges.ch03_text.sections import ENCODE, UNKNOWN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import integers
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Raised, input_text
 from course_tasks.verdict import Finding
 
@@ -242,6 +243,18 @@ class _BoundariesForgotten(NameVocabulary):
 
 
 @mistake(
+    "Your encoding has no boundary at the beginning.",
+    lambda e: unwrapped(f"""The first token for `{input_text(e.inputs["name"])}` is
+    {int(e.yours("encode")[0])}, a letter. The boundary before the name is the input from which a
+    model predicts the first letter."""),
+    cases=("encode",),
+)
+class _NoOpeningBoundary(NameVocabulary):
+    def encode(self, name):
+        return super().encode(name)[1:]
+
+
+@mistake(
     "Your encoding has no boundary at the end.",
     lambda e: unwrapped(f"""The last token for `{input_text(e.inputs["name"])}` is
     {int(e.yours("encode")[-1])}, a letter. The boundary after the name is the target that teaches a
@@ -253,15 +266,300 @@ class _NoClosingBoundary(NameVocabulary):
         return super().encode(name)[:-1]
 
 
+def _decoded(evidence: Evidence) -> str:
+    """What `decode` made of the tokens of a name, and that name."""
+    return unwrapped(f"""It returns `{evidence.answers.values["decode"]}` for the tokens of
+    `{input_text(evidence.inputs["name"])}`, so `decode` doesn't undo `encode`.""")
+
+
+def _decodes_to(made: Callable[[str, Evidence], str]) -> Callable[[Evidence], bool]:
+    """A condition: the tokens are right, and this is decoded instead of the name."""
+    return lambda e: (
+        e.same("encode")
+        and not e.same("decode")
+        and e.answers.values["decode"] == made(input_text(e.inputs["name"]), e)
+    )
+
+
 @mistake(
     "Your decoding leaves the boundaries in.",
-    lambda e: unwrapped(f"""It returns `{e.answers.values["decode"]}` for the tokens of
-    `{input_text(e.inputs["name"])}`, so `decode` doesn't undo `encode`."""),
-    cases=("decode",),
+    _decoded,
+    recognized=_decodes_to(lambda name, e: input_text(e.inputs["boundary"]).join(["", name, ""])),
 )
 class _DecodeKeepsBoundaries(NameVocabulary):
     def decode(self, tokens):
         return "".join(self.symbols[token] for token in tokens)
+
+
+@mistake(
+    "Your decoding leaves the boundary at the end in.",
+    _decoded,
+    recognized=_decodes_to(lambda name, e: name + input_text(e.inputs["boundary"])),
+)
+class _DecodeKeepsTheLast(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[1:])
+
+
+@mistake(
+    "Your decoding leaves the boundary at the beginning in.",
+    _decoded,
+    recognized=_decodes_to(lambda name, e: input_text(e.inputs["boundary"]) + name),
+)
+class _DecodeKeepsTheFirst(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[:-1])
+
+
+def _letters_lost(evidence: Evidence) -> str:
+    """Which letters of the name are lost in decoding, if it is the first, the last or both."""
+    name, made = input_text(evidence.inputs["name"]), evidence.answers.values["decode"]
+    if not evidence.same("encode"):
+        return ""
+    lost = {
+        name[1:]: "the first letter",
+        name[:-1]: "the last letter",
+        name[1:-1]: "the first and the last letter",
+    }
+    return lost.get(str(made), "")
+
+
+@mistake(
+    lambda e: f"Your decoding leaves out {_letters_lost(e)} of a name.",
+    _decoded,
+    recognized=lambda e: bool(_letters_lost(e)),
+)
+class _DecodeCutsLetters(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[2:-2])
+
+
+@mistake(
+    "Your decoding returns an empty text.",
+    lambda e: unwrapped(f"""It got the tokens of `{input_text(e.inputs["name"])}`. The first of them
+    is already the boundary, so a loop that stops at the first boundary stops before the first
+    letter."""),
+    recognized=_decodes_to(lambda _, __: ""),
+)
+class _DecodeStopsAtOnce(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(iter(map(self.symbols.__getitem__, tokens).__next__, self.boundary))
+
+
+def _shifted(name: str, by: int, evidence: Evidence) -> str:
+    """A name whose letters are replaced by neighbors of theirs among the symbols."""
+    symbols = str(evidence.expected.values["symbols"])
+    return "".join(symbols[(symbols.index(letter) + by) % len(symbols)] for letter in name)
+
+
+@mistake(
+    "Your decoding takes a neighbor of each symbol.",
+    lambda e: unwrapped(f"""{_decoded(e)} Token t stands for `symbols[t]`. The boundary is
+    `symbols[0]`, so nothing has to be added to t or subtracted from it."""),
+    recognized=lambda e: (
+        e.same("encode")
+        and str(e.answers.values["decode"])
+        in (_shifted(input_text(e.inputs["name"]), by, e) for by in (-1, 1))
+    ),
+)
+class _DecodeOffByOne(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token - 1] for token in tokens[1:-1])
+
+
+@mistake(
+    "Your decoding returns the letters of a name in another order or number.",
+    _decoded,
+    recognized=lambda e: (
+        e.same("encode")
+        and set(str(e.answers.values["decode"])) == set(input_text(e.inputs["name"]))
+        and not e.same("decode")
+    ),
+)
+class _DecodeReorders(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in sorted(set(tokens.tolist())) if token)
+
+
+@mistake(
+    "You only keep lowercase letters, but a capital is a symbol of its own.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, but the names also hold
+    `{"".join(sorted(s for s in set(input_text(e.inputs["names"])) if s.isupper()))}`. If you encode
+    capitals as lowercase letters, `decode` can't give the same name back."""),
+    cases=("symbols",),
+)
+class _LowercaseLetters(NameVocabulary):
+    def __init__(self, names, boundary):
+        super().__init__([name.lower() for name in names], boundary)
+
+
+def _letters_are_off(evidence: Evidence) -> tuple[set[str], set[str]]:
+    """The symbols that are missing, and those that no name has."""
+    mine, right = set(_symbols(evidence)), set(str(evidence.expected.values["symbols"]))
+    return right - mine, mine - right
+
+
+@mistake(
+    "Some of your symbols occur several times.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, with `{_repeated(e)}`
+    {_symbols(e).count(_repeated(e))} times. Each letter is one symbol with one token, and a `set`
+    keeps each only once."""),
+    recognized=lambda e: bool(_repeated(e)) and not _letters_are_off(e)[1],
+)
+class _SymbolsRepeated(NameVocabulary):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.symbols = (boundary, *sorted("".join(names)))
+
+
+def _repeated(evidence: Evidence) -> str:
+    """The first symbol that occurs several times; empty if there is none."""
+    symbols = _symbols(evidence)
+    return next((symbol for symbol in symbols if symbols.count(symbol) > 1), "")
+
+
+@mistake(
+    "The boundary isn't among your symbols.",
+    lambda e: unwrapped(f"""They are `{_symbols(e)}`, but the `boundary` that is passed here is
+    `{input_text(e.inputs["boundary"])}`. It has to be the first symbol, token 0."""),
+    recognized=lambda e: input_text(e.inputs["boundary"]) not in _symbols(e),
+)
+class _BoundaryMissing(NameVocabulary):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.symbols = self.symbols[1:]
+
+
+def _which_names(evidence: Evidence) -> str:
+    """A sentence if the letters are those of some of the names only; else empty."""
+    names = input_text(evidence.inputs["names"]).split("\n")
+    mine = set(_symbols(evidence)) - {input_text(evidence.inputs["boundary"])}
+    for some, said in (
+        (names[:1], "the first name alone"),
+        (names[-1:], "the last name alone"),
+        (names[:-1], "all names but the last"),
+        (names[1:], "all names but the first"),
+    ):
+        if mine == set("".join(some)):
+            return f" They are those of {said}."
+    return ""
+
+
+@mistake(
+    lambda e: (
+        "Your symbols lack letters that names have."
+        if _letters_are_off(e)[0]
+        else "Your symbols hold something that no name has."
+    ),
+    lambda e: unwrapped(f"""They {"lack" if _letters_are_off(e)[0] else "hold"}
+    {_some_letters(_letters_are_off(e)[0] or _letters_are_off(e)[1])}.{_which_names(e)} The symbols
+    should be the boundary and every letter of every name, and nothing else. Take them from the
+    names, not from an alphabet or a range of letters."""),
+    recognized=lambda e: any(_letters_are_off(e)),
+)
+class _OtherSymbols(NameVocabulary):
+    def __init__(self, names, boundary):
+        letters = "".join(names)
+        between = map(chr, range(ord(min(letters)), ord(max(letters)) + 1))
+        super().__init__(["".join(between)], boundary)
+
+
+def _some_letters(letters: set[str]) -> str:
+    return ", ".join(f"`{letter}`" for letter in sorted(letters)[:6]) + (
+        " and others" if len(letters) > 6 else ""
+    )
+
+
+@mistake(
+    "You refuse a symbol that is in the vocabulary.",
+    lambda e: unwrapped(f"""`encode` raises a `ValueError` for the name
+    `{input_text(e.inputs["name"])}`, all of whose symbols are known. The error says:
+    “{e.answers.errors["encode"].message}”. If you ask `symbol in names` with the list of names, it
+    looks for a whole name of one letter, so ask the symbols instead."""),
+    recognized=lambda e: e.same("symbols") and e.answers.errors["encode"].kind == "ValueError",
+)
+class _RefusesKnownSymbols(NameVocabulary):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.names = names
+
+    def encode(self, name):
+        for position, symbol in enumerate(name):
+            if symbol not in self.names:
+                raise ValueError(f"unknown symbol {symbol!r} at position {position}")
+        return super().encode(name)
+
+
+@mistake(
+    "All your vocabularies share one table, so what one knows, the others know too.",
+    lambda e: unwrapped(f"""The check made a second vocabulary with names that hold
+    `{input_text(e.inputs["unknown"])}`, and now the first one encodes this symbol too. A table in
+    the body of the class or outside of it is shared by all, so make it in `__init__`."""),
+    UNKNOWN,
+)
+class _SharedTable(NameVocabulary):
+    token = {}  # noqa: RUF012
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names))))
+        self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
+
+
+def _became(evidence: Evidence) -> str:
+    return unwrapped(f"""`{input_text(evidence.inputs["name"])}` became
+    {listed(evidence.yours("encode"))} instead of {listed(evidence.right("encode"))}.""")
+
+
+def _each_letter_once(evidence: Evidence) -> str:
+    """A hint if a repeated letter gets only one token; else empty."""
+    name = input_text(evidence.inputs["name"])
+    once = len(evidence.yours("encode")) == len(set(name)) + 2 < len(name) + 2
+    return f" You have one for each of its {len(set(name))} different letters." if once else ""
+
+
+@mistake(
+    lambda e: unwrapped(f"""Your encoding of `{input_text(e.inputs["name"])}` has
+    {len(e.yours("encode"))} tokens instead of {len(e.right("encode"))}."""),
+    lambda e: unwrapped(f"""{_became(e)} There should be one token for each place of the name, and a
+    boundary on each side.{_each_letter_once(e)}"""),
+    recognized=lambda e: (
+        e.same("symbols")
+        and e.yours("encode").ndim == 1
+        and len(e.yours("encode")) != len(e.right("encode"))
+    ),
+)
+class _AnotherNumberOfTokens(NameVocabulary):
+    def encode(self, name):
+        return super().encode("".join(dict.fromkeys(name)))
+
+
+def _wrong_token(evidence: Evidence) -> str:
+    """The first token of the encoding that is wrong, and what it stands for."""
+    name, boundary = (input_text(evidence.inputs[asked]) for asked in ("name", "boundary"))
+    mine, right = evidence.yours("encode"), evidence.right("encode")
+    symbols = str(evidence.expected.values["symbols"])
+    at = int(np.flatnonzero(mine != right)[0])
+    token = float(mine[at])
+    held = f", which stands for `{symbols[int(token)]}`" if token in range(len(symbols)) else ""
+    which = (
+        f"`{name[at - 1]}` at position {at - 1} of the name"
+        if 0 < at <= len(name)
+        else f"The boundary `{boundary}` {'after' if at else 'in front of'} the name"
+    )
+    return f"{which} should be token {int(right[at])}, but yours is {number(token)}{held}."
+
+
+@mistake(
+    "Some tokens of your encoding aren't the places of their symbols in `symbols`.",
+    lambda e: f"{_became(e)} {_wrong_token(e)}",
+    recognized=lambda e: (
+        e.same("symbols") and e.comparable("encode") and e.repeatable and not e.same("encode")
+    ),
+)
+class _AnotherToken(NameVocabulary):
+    def encode(self, name):
+        return super().encode(name.lower())
 
 
 @mistake(
@@ -302,11 +600,18 @@ def _other_error(evidence: Evidence) -> Raised:
     return evidence.answers.errors["refuses"]
 
 
+def _ending(evidence: Evidence) -> str:
+    """How `encode` ends instead, for a sentence."""
+    raised = _other_error(evidence)
+    if raised.kind == "ReturnedTypeError":
+        return "returns something that holds no tokens. An error is raised with `raise`"
+    return f"stops with `{raised.kind}`"
+
+
 @mistake(
     "You don't raise a `ValueError` for an unknown symbol.",
-    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` stops with `{_other_error(e).kind}`. Code
-    that calls `encode` and wants to handle an unknown symbol can only catch the error that the task
-    names."""),
+    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` {_ending(e)}. Code that calls `encode` and
+    wants to handle an unknown symbol can only catch the error that the task names."""),
     UNKNOWN,
     recognized=lambda e: (
         e.same("symbols", "encode", "decode")
@@ -345,34 +650,6 @@ class _ErrorNamesNothing(NameVocabulary):
         if set(name) - set(self.symbols):
             raise ValueError("the name holds an unknown symbol")
         return super().encode(name)
-
-
-@mistake(
-    "You only keep lowercase letters, but a capital is a symbol of its own.",
-    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, but the names also hold
-    `{"".join(sorted(s for s in set(input_text(e.inputs["names"])) if s.isupper()))}`. If you encode
-    capitals as lowercase letters, `decode` can't give the same name back."""),
-    cases=("symbols",),
-)
-class _LowercaseLetters(NameVocabulary):
-    def __init__(self, names, boundary):
-        super().__init__([name.lower() for name in names], boundary)
-
-
-@mistake(
-    "All your vocabularies share one table, so what one knows, the others know too.",
-    lambda e: unwrapped(f"""The check made a second vocabulary with names that hold
-    `{input_text(e.inputs["unknown"])}`, and now the first one encodes this symbol too. A table in
-    the body of the class or outside of it is shared by all, so make it in `__init__`."""),
-    UNKNOWN,
-)
-class _SharedTable(NameVocabulary):
-    token = {}  # noqa: RUF012
-
-    def __init__(self, names, boundary):
-        self.boundary = boundary
-        self.symbols = (boundary, *sorted(set("".join(names))))
-        self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
 
 
 @mistake(
@@ -422,9 +699,12 @@ def _encodes(evidence: Evidence) -> bool:
     return evidence.same("encode", "short.tokens") and integers(evidence, "encode")
 
 
+_CASES_THAT_REFUSE = {"bad": "refuses", **_REFUSED}
+
+
 def _accepted(evidence: Evidence) -> str:
     """The first name with an unknown symbol that became tokens; empty if none did."""
-    for asked, case in {"bad": "refuses", **_REFUSED}.items():
+    for asked, case in _CASES_THAT_REFUSE.items():
         if isinstance(evidence.answers.values.get(case), np.ndarray):
             return asked
     return ""
@@ -433,56 +713,28 @@ def _accepted(evidence: Evidence) -> str:
 def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
+    tokens = evidence.answers.values[_CASES_THAT_REFUSE[_accepted(evidence)]]
+    # A text that is returned counts as no tokens.
+    returned = (
+        "but `encode` returned tokens for it"
+        if np.size(tokens)
+        else "but `encode` returned something without raising an error"
+    )
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, but `encode` returned tokens for it. Raise a `ValueError`, so that nobody goes on
-    with a name that the vocabulary can't represent.""")
+    vocabulary, {returned}. Raise a `ValueError` with `raise`, so that nobody
+    goes on with a name that the vocabulary can't represent.""")
 
 
 @mistake(
     "You don't refuse a name with a symbol that isn't in the vocabulary.",
     _says_accepted,
     UNKNOWN,
-    recognized=lambda e: e.repeatable and bool(_accepted(e)),
+    recognized=lambda e: e.repeatable and e.same("symbols", "encode") and bool(_accepted(e)),
 )
 class _UnknownAccepted(NameVocabulary):
     def encode(self, name):
         last = len(self.symbols) - 1
         return torch.tensor([0, *(self.token.get(symbol, last) for symbol in name), 0])
-
-
-def _other_symbols(evidence: Evidence) -> Finding | None:
-    """Letters that are missing among the symbols, or that no name has."""
-    symbols = _symbols(evidence)
-    mine, right = set(symbols), set(str(evidence.expected.values["symbols"]))
-    if len(symbols) > len(mine):
-        twice = next(letter for letter in symbols if symbols.count(letter) > 1)
-        return Finding(
-            "symbols-repeated",
-            "Some of your symbols occur several times.",
-            f"Your symbols are `{symbols}`, with `{twice}` {symbols.count(twice)} times. Each "
-            "letter is one symbol with one token, and a `set` keeps each only once.",
-            ENCODE,
-        )
-    if mine == right:
-        return None
-    boundary = input_text(evidence.inputs["boundary"])
-    if boundary not in mine:
-        return Finding(
-            "boundary-missing",
-            "The boundary isn't among your symbols.",
-            f"They are `{symbols}`, but the `boundary` that is passed here is `{boundary}`. It has "
-            "to be the first symbol, token 0.",
-            ENCODE,
-        )
-    what = "lack letters that names have" if right - mine else "hold something that no name has"
-    letters = ", ".join(f"`{letter}`" for letter in sorted(right - mine or mine - right)[:6])
-    return Finding(
-        "other-symbols",
-        f"Your symbols {what}.",
-        f"They {'lack' if right - mine else 'hold'} {letters}. The symbols should be the boundary "
-        "and every letter of every name, and nothing else.",
-        ENCODE,
-    )
 
 
 def _decimals(evidence: Evidence) -> Finding | None:
@@ -553,5 +805,5 @@ TASK = Task(
         Part("An unknown symbol is refused, with its position.", 1, _refusals_are_right),
     ),
     cases=("refuses",),
-    properties=(_other_symbols, _errors_not_all_right, _of_several_calls, _decimals),
+    properties=(_errors_not_all_right, _of_several_calls, _decimals),
 )

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
-from course_judges.ch03_text.targets import not_the_next_token, row, successors
+from course_judges.ch03_text.targets import IGNORED, begins, not_the_next_token, row, successors
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 
 
 def windows(tokens, block_size, stride):
@@ -193,7 +193,10 @@ def _stride_cut_to_a_window(tokens, block_size, stride):
     "Your targets are two tokens ahead of their inputs instead of one.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} The target of {int(e.right("exact.x")[0, 0])}
     should be the token right after it, {int(e.right("exact.y")[0, 0])}."""),
-    cases=("exact.y",),
+    recognized=lambda e: (
+        np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0])
+        and np.array_equal(e.yours("exact.y")[0, :-1], e.right("exact.y")[0, 1:])
+    ),
 )
 def _two_ahead(tokens, block_size, stride):
     rows = tokens.unfold(0, block_size + 2, stride)
@@ -227,19 +230,91 @@ def _one_input_too_few(tokens, block_size, stride):
 
 
 @mistake(
+    "Your windows have one input too many.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} your rows have
+    {e.yours("exact.x").shape[1]} inputs. A window of T + 1 tokens holds T inputs and the target of
+    the last one, so `row[:-1]` are the inputs and `row[1:]` the targets."""),
+    recognized=lambda e: (
+        e.yours("exact.x").shape[1] == e.number("block_size") + 1
+        and np.array_equal(e.yours("exact.x")[0, :-1], e.right("exact.x")[0])
+    ),
+)
+def _one_input_too_many(tokens, block_size, stride):
+    return windows(tokens, block_size + 1, stride)
+
+
+def _targets_but_the_last(evidence: Evidence) -> bool:
+    """True if each window's targets are its own later inputs, and its last one is something else
+    than the next token.
+    """
+    x, y = evidence.yours("exact.x"), evidence.yours("exact.y")
+    after = successors(evidence.inputs["tokens"])
+    return (
+        x.shape == y.shape == evidence.right("exact.x").shape
+        and np.array_equal(y[:, :-1], x[:, 1:])
+        and all(after.get(int(a)) != int(b) for a, b in zip(x[:-1, -1], y[:-1, -1], strict=True))
+    )
+
+
+@mistake(
+    lambda e: (
+        "The last target of each of your windows is the first input of the next window."
+        if np.array_equal(e.yours("exact.y")[:-1, -1], e.yours("exact.x")[1:, 0])
+        else "The last target of each of your windows isn't the next token."
+    ),
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The last input is
+    {int(e.right("exact.x")[0, -1])}, and the text goes on with {int(e.right("exact.y")[0, -1])}. A
+    window and its targets are T + 1 = {e.number("block_size") + 1} tokens in a row, so the last
+    target lies outside of the window."""),
+    recognized=lambda e: _targets_but_the_last(e) and not _rolls(e),
+)
+def _targets_inside_the_window(tokens, block_size, stride):
+    x, y = windows(tokens, block_size, stride)
+    y = y.clone()
+    y[:, -1] = IGNORED
+    return x, y
+
+
+def _rolls(evidence: Evidence) -> bool:
+    """True if each window's targets are its inputs, rolled by one."""
+    return np.array_equal(evidence.yours("exact.y"), np.roll(evidence.yours("exact.x"), -1, axis=1))
+
+
+@mistake(
     "The last target of each of your windows is the window's own first input.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} If you roll a window by itself, its first
     token comes round to the end. The target of its last input should be the token after the window,
     {int(e.right("exact.y")[0, -1])}, because a window and its targets are T + 1 =
     {e.number("block_size") + 1} tokens in a row."""),
-    recognized=lambda e: (
-        np.array_equal(e.yours("exact.y"), np.roll(e.yours("exact.x"), -1, axis=1))
-        and np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0])
-    ),
+    recognized=lambda e: _rolls(e) and np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0]),
 )
 def _rolled_in_itself(tokens, block_size, stride):
     x, _ = windows(tokens, block_size, stride)
     return x, x.roll(-1, dims=1)
+
+
+def _steps_within(evidence: Evidence) -> int:
+    """How far apart in the text neighbors of your first row are; 1 if they are neighbors there or
+    unevenly spaced.
+    """
+    text = evidence.inputs["tokens"].tolist()
+    apart = np.diff([text.index(token) for token in evidence.yours("exact.x")[0].tolist()])
+    return int(apart[0]) if len(apart) and (apart == apart[0]).all() else 1
+
+
+@mistake(
+    "Neighbors in your rows aren't neighbors in the text.",
+    lambda e: (
+        unwrapped(f"""{_first_rows("exact")(e)} These inputs are {_steps_within(e)} tokens apart
+    in the text. The stride is from one window to the next, and within a window each input is the
+    token after the one before it.""")
+    ),
+    recognized=lambda e: _steps_within(e) > 1,
+)
+def _stride_within_a_window(tokens, block_size, stride):
+    starts = torch.arange(max(0, len(tokens) - block_size * stride))
+    positions = starts[:, None] + torch.arange(block_size) * stride
+    return tokens[positions], tokens[positions + 1]
 
 
 @mistake(
@@ -255,30 +330,6 @@ def _arguments_exchanged(tokens, block_size, stride):
     return windows(tokens, stride, block_size)
 
 
-def _apart(evidence: Evidence) -> int:
-    """How many tokens apart the windows begin, if they have the right length and are evenly spaced
-    from position 0; 0 if not.
-    """
-    x, tokens = evidence.yours("exact.x"), evidence.inputs["tokens"].tolist()
-    if x.ndim != 2 or x.shape[1] != evidence.number("block_size") or len(x) < 2:
-        return 0
-    begins = [tokens.index(first) if first in tokens else -1 for first in x[:, 0].tolist()]
-    step = begins[1]
-    even = step > 0 and begins == [step * m for m in range(len(x))]
-    return step if even and x[1].tolist() == tokens[step : step + x.shape[1]] else 0
-
-
-@mistake(
-    "Your windows don't begin `stride` tokens apart.",
-    lambda e: unwrapped(f"""Your second window begins at position {_apart(e)}, but with stride =
-    {e.number("stride")} windows should begin at 0, {e.number("stride")}, {2 * e.number("stride")},
-    …"""),
-    recognized=lambda e: _apart(e) not in (0, e.number("stride")),
-)
-def _another_stride(tokens, block_size, stride):
-    return windows(tokens, block_size, stride + 1)
-
-
 # The inputs of each case: its text, and the length and stride of its windows.
 _ASKED = {
     "exact": ("tokens", "block_size", "stride"),
@@ -287,6 +338,72 @@ _ASKED = {
     "single": ("single", "block_size", "stride"),
     "tiny": ("tiny", "one", "one"),
 }
+
+
+def _begins_in(evidence: Evidence, case: str) -> list[int]:
+    """Where in the text of a case your windows begin; none if one of them is no stretch of it."""
+    return begins(evidence.yours(f"{case}.x"), evidence.inputs[_ASKED[case][0]])
+
+
+def _grid(evidence: Evidence, case: str, count: int) -> list[int]:
+    """Where so many windows should begin."""
+    return [int(evidence.inputs[_ASKED[case][2]].flat[0]) * m for m in range(count)]
+
+
+def _begin_elsewhere(evidence: Evidence) -> str:
+    """The first case in which your windows have the right length, but don't begin where windows
+    should; empty if there is none.
+    """
+    for case in _ASKED:
+        if f"{case}.x" in evidence.answers.values:
+            mine = _begins_in(evidence, case)
+            long_enough = (
+                evidence.yours(f"{case}.x").shape[1:] == evidence.right(f"{case}.x").shape[1:]
+            )
+            if long_enough and mine != _grid(evidence, case, len(mine)):
+                return case
+    return ""
+
+
+def _which_begin_elsewhere(evidence: Evidence) -> str:
+    case = _begin_elsewhere(evidence)
+    mine = _begins_in(evidence, case)
+    if sorted(mine) == _grid(evidence, case, len(mine)):
+        return "Your windows are the right ones, but in another order."
+    if mine[:-1] == _grid(evidence, case, len(mine) - 1):
+        return "Your last window doesn't begin `stride` tokens after the one before it."
+    if mine[0]:
+        return "Your first window doesn't begin at the beginning of the text."
+    return "Your windows don't begin `stride` tokens apart."
+
+
+def _says_where_they_begin(evidence: Evidence) -> str:
+    case = _begin_elsewhere(evidence)
+    mine, N = _begins_in(evidence, case), len(evidence.inputs[_ASKED[case][0]])
+    right = _grid(evidence, case, len(evidence.right(f"{case}.x")))
+    stride, T = (int(evidence.inputs[name].flat[0]) for name in (_ASKED[case][2], _ASKED[case][1]))
+    rest = (
+        " Tokens that are left over at the end are in no window."
+        if mine[-1] % stride and mine[-1] + T + 1 == N
+        else ""
+    )
+    return unwrapped(f"""With N = {N} and stride = {stride}, your windows begin at positions
+    {_some(mine)}, but they should begin at {_some(right)}.{rest}""")
+
+
+def _some(places: list[int]) -> str:
+    """Positions, without those in the middle if there are many."""
+    few = len(places) < 7
+    return listed(places) if few else f"{listed(places[:3])}, …, {listed(places[-2:])}"
+
+
+@mistake(
+    _which_begin_elsewhere,
+    _says_where_they_begin,
+    recognized=lambda e: bool(_begin_elsewhere(e)),
+)
+def _another_stride(tokens, block_size, stride):
+    return windows(tokens, block_size, stride + 1)
 
 
 def _miscounted(evidence: Evidence) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import torch
@@ -427,32 +428,70 @@ def _shifted_once_more(logs: Tensor, targets: Tensor) -> Tensor:
     return -logs[:, :-1].gather(2, targets[:, 1:, None]).mean()
 
 
+def _said_of(mine: float, known: Iterable[tuple[Any, str]]) -> str:
+    """A sentence with the first of these that a number is equal to; empty if it is none."""
+    return next(
+        (
+            f" Yours is {said}."
+            for value, said in known
+            if math.isclose(float(value), mine, rel_tol=1e-4)
+        ),
+        "",
+    )
+
+
 def _known_without(evidence: Evidence) -> str:
     """Which targets count in the loss of a batch with negative ones, if it is known."""
     logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "ignored"))
-    counted = targets >= 0
-    each = -logits.log_softmax(dim=-1).gather(2, targets.clamp(min=0)[..., None])[..., 0]
+    counted, V = targets >= 0, logits.shape[-1]
+    logs = logits.log_softmax(dim=-1)
+    each = -logs.gather(2, targets.clamp(min=0)[..., None])[..., 0]
     before = counted.cumprod(dim=1).bool()  # up to the first negative target of a row
     whole = counted.all(dim=1, keepdim=True).expand_as(counted)
-    total, V = each[counted].sum(), logits.shape[-1]
+    total = each[counted].sum()
     wrapped = cross_entropy(logits, torch.where(targets >= -V, targets % V, targets))
-    mine = float(np.ravel(evidence.yours("ignored"))[0])
-    for value, said in (
-        (each[before].mean(), "the mean up to the first negative target of each row"),
-        (each[whole].mean(), "the mean over rows without a single negative target"),
-        (total / (targets != -100).sum(), "the sum divided by how many targets are not −100"),
-        (total / (targets != -1).sum(), "the sum divided by how many targets are not −1"),
-        (total / len(targets), "the sum divided by the number of rows"),
-        (total, "the sum of the losses"),
+    return _said_of(
+        float(np.ravel(evidence.yours("ignored"))[0]),
         (
-            (total + (~counted).sum() * math.log(V)) / counted.numel(),
-            f"the mean over all targets, with a loss of log {V} for each negative one",
+            (each[before].mean(), "the mean up to the first negative target of each row"),
+            (each[whole].mean(), "the mean over rows without a single negative target"),
+            (total / (targets != -100).sum(), "the sum divided by how many targets are not −100"),
+            (total / (targets != -1).sum(), "the sum divided by how many targets are not −1"),
+            (total / (targets != 0).sum(), "the sum divided by how many targets are not 0"),
+            (total / len(targets), "the sum divided by the number of rows"),
+            (total, "the sum of the losses"),
+            (
+                each.sum() / counted.sum(),
+                "a sum in which negative targets count as symbol 0, divided by the number of the "
+                "others",
+            ),
+            (
+                each[targets != -1].mean(),
+                "the mean without −1, in which other negative targets count as symbol 0",
+            ),
+            (
+                each[targets != -100].mean(),
+                "the mean without −100, in which other negative targets count as symbol 0",
+            ),
+            (
+                (total + (~counted).sum() * math.log(V)) / counted.numel(),
+                f"the mean over all targets, with a loss of log {V} for each negative one",
+            ),
+            (wrapped, "the mean in which −1 means the last symbol, as in a Python index"),
+            *(
+                (
+                    -logs.gather(2, (turned % V)[..., None])[..., 0][kept].mean(),
+                    f"the mean in which negative targets {how}",
+                )
+                for turned, kept, how in (
+                    (targets.abs(), counted | True, "lost their sign"),
+                    (targets, counted | True, "became symbols, as by `% V`"),
+                    (targets, targets != -1, "other than −1 became symbols, as by `% V`"),
+                    (targets, targets != -100, "other than −100 became symbols, as by `% V`"),
+                )
+            ),
         ),
-        (wrapped, "the mean in which −1 means the last symbol, as in a Python index"),
-    ):
-        if math.isclose(float(value), mine, rel_tol=1e-4):
-            return f" Yours is {said}."
-    return ""
+    )
 
 
 def _known(evidence: Evidence) -> str:
@@ -461,44 +500,149 @@ def _known(evidence: Evidence) -> str:
     logs = logits.log_softmax(dim=-1)
     each = -logs.gather(2, targets[..., None])[..., 0]  # (B, T)
     B, T = each.shape
-    mine = float(evidence.yours("plain"))
-    for value, said in (
-        (each.sum() / B, f"their sum divided by B = {B}"),
-        (each.sum() / T, f"their sum divided by T = {T}"),
-        (each.sum() / logits.numel(), "their sum divided by the number of logits"),
-        (-logs.mean(), "the mean surprise of all symbols, not of the targets"),
-        (-logs.amax(-1).mean(), "the mean surprise of the likeliest symbols, not of the targets"),
-        (logits.logsumexp(-1).mean(), "the mean of log Σ exp alone, without the targets' logits"),
-        (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
-        (each.mean().exp(), "e to the power of that mean, which is the perplexity"),
-        (each.mean() / math.log(10), "the mean of logarithms to the base 10"),
-        (-each.neg().exp().mean(), "minus the mean of the probabilities, without a logarithm"),
-        ((1 - each.neg().exp()).mean(), "the mean of 1 − p, without a logarithm"),
-        (-(logs.exp() * logs).sum(-1).mean(), "the mean entropy, which ignores the targets"),
-        (-logits.gather(2, targets[..., None]).mean(), "minus the mean of the targets' logits"),
-        (_shifted_once_more(logs, targets), "the mean over the targets one position later"),
+    flat, aims = logs.flatten(0, 1), targets.flatten()
+    everywhere = torch.arange(B * T)
+    turned = logs.transpose(1, 2).reshape(B * T, -1)
+    return _said_of(
+        float(evidence.yours("plain")),
         (
-            (logits.exp().sum(-1) - logits.gather(2, targets[..., None])[..., 0]).mean(),
-            "the mean of Σ exp − z, without the logarithm of the sum",
+            (each.sum() / B, f"their sum divided by B = {B}"),
+            (each.sum() / T, f"their sum divided by T = {T}"),
+            (each.sum() / logits.numel(), "their sum divided by the number of logits"),
+            (
+                each.sum() / (B * T - 1),
+                f"their sum divided by {B * T - 1}, one less than their number",
+            ),
+            (_shifted_once_more(logs, targets), "the mean over the targets one position later"),
+            (each[:, :-1].mean(), "the mean without the last position"),
+            (each[:, 1:].mean(), "the mean without the first position"),
+            (each[0].mean(), "the mean of row 0 alone"),
+            (each[-1].mean(), "the mean of the last row alone"),
+            (each.median(), "their median"),
+            (each.max(), "the largest of them"),
+            (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
+            (
+                -flat[everywhere, targets.T.flatten()].mean(),
+                "the mean in which logits and targets are paired in another order, because only "
+                "one of them is transposed",
+            ),
+            (
+                -turned[everywhere, aims].mean(),
+                "the mean in which logits and targets are paired in another order, because "
+                "(B, V, T) was viewed as (B · T, V)",
+            ),
+            (
+                -flat[:, aims].mean(),
+                "the mean over all pairs of a position and a target, also of other positions. Take "
+                "`log_probabilities[torch.arange(count), y]`",
+            ),
         ),
+    )
+
+
+def _known_of_a_guess(evidence: Evidence) -> str:
+    """What else the loss of one guess may be, if known; else empty."""
+    z, target = (
+        torch.from_numpy(evidence.inputs["equal"][0, 0]),
+        int(evidence.inputs["equal_target"][0]),
+    )
+    B, T, V = evidence.inputs["equal"].shape
+    logs, hit = z.log_softmax(-1), F.one_hot(torch.tensor(target), V).float()
+    p, mine = logs.exp(), float(evidence.yours("equal"))
+    loss = -float(logs[target])
+    known = _said_of(
+        mine,
         (
-            # The likeliest symbol has e⁰ of that sum.
-            (each + logs.amax(-1) + logs.amax(-1).neg().exp()).mean(),
-            "the mean of Σ exp − z with the largest logit subtracted, but without the logarithm of "
-            "the sum",
+            (math.exp(loss), "e to the power of that, which is the perplexity"),
+            (loss / math.log(10), "a logarithm to the base 10"),
+            (-p[target], "−p, without a logarithm"),
+            (1 - p[target], "1 − p, without a logarithm"),
+            (-(1 - p[target]).log(), "−log(1 − p)"),
+            (-p[target] * logs[target], "−p · log p, but each guess counts once"),
+            (-(p * logs).sum(), "the entropy of the probabilities, which ignores the target"),
+            (-logs.mean(), "the mean surprise of all symbols, not of the target"),
+            (-logs.sum(), "the sum of the surprises of all symbols, not of the target"),
+            (-logs.max(), "the surprise of the likeliest symbol, not of the target"),
+            (-z[target], "minus the target's logit"),
+            (z.logsumexp(-1), "log Σ exp alone, without the target's logit"),
+            (z.exp().sum() - z[target], "Σ exp − z, without the logarithm of the sum"),
+            (
+                (z - z.max()).exp().sum() - z[target] + z.max(),
+                "Σ exp − z with the largest logit subtracted, but without the logarithm of the sum",
+            ),
+            (
+                F.binary_cross_entropy_with_logits(z, hit),
+                "a binary cross-entropy: a sigmoid of each logit, and a mean over the symbols",
+            ),
+            (
+                F.binary_cross_entropy_with_logits(z, hit, reduction="sum"),
+                "a binary cross-entropy: a sigmoid of each logit, and a sum over the symbols",
+            ),
+            (
+                F.binary_cross_entropy(p, hit),
+                "a binary cross-entropy of the probabilities: a mean over the symbols",
+            ),
+            (
+                ((p - hit) ** 2).mean(),
+                "the mean squared difference between probabilities and targets",
+            ),
+            (
+                ((p - hit) ** 2).sum(),
+                "the sum of squared differences between probabilities and targets",
+            ),
+            (
+                (p.argmax() != target).float(),
+                "1 where the likeliest symbol isn't the target, and else 0",
+            ),
+            (
+                (z / V**0.5).log_softmax(-1)[target].neg(),
+                "the one of logits that are divided by the root of V",
+            ),
+            (math.log(T), f"log {T}: a softmax over the T positions"),
+            (math.log(B), f"log {B}: a softmax over the B samples"),
+            (math.log(B * T), f"log {B * T}: a softmax over all positions"),
+            (
+                loss + math.log(T),
+                "the one of a single softmax over all symbols at all positions of a row",
+            ),
+            (
+                loss + math.log(B * T),
+                "the one of a single softmax over all symbols at all positions",
+            ),
+            *(
+                (
+                    (1 - share) * loss - share * logs.mean(),
+                    f"the one of smoothed targets, which keep only {1 - share:g} for the target",
+                )
+                for share in (0.05, 0.1, 0.2)
+            ),
+            (round(loss, 2), "rounded"),
+            (round(loss, 3), "rounded"),
         ),
-        (
-            each.mean() + (logits.flatten(1).logsumexp(1)[:, None] - logits.logsumexp(-1)).mean(),
-            "the one of a single softmax over all symbols at all positions of a row",
-        ),
-        (each[:, :-1].mean(), "the mean without the last position"),
-        (each[:, 1:].mean(), "the mean without the first position"),
-        (each[0].mean(), "the mean of row 0 alone"),
-        (each.median(), "their median"),
+    )
+    factor = mine / loss
+    if not known and math.isclose(
+        factor * float(evidence.right("plain")), float(evidence.yours("plain")), rel_tol=1e-4
     ):
-        if math.isclose(float(value), mine, rel_tol=1e-4):
-            return f" Yours is {said}."
-    return ""
+        return f" Yours is {number(factor)} times that, and so it is in a batch of other guesses."
+    return known
+
+
+def _shift_matters(evidence: Evidence) -> Finding | None:
+    """A large number added to all logits changes the loss."""
+    if not evidence.same("plain") or evidence.same("shifted"):
+        return None
+    shift, mine = float(evidence.inputs["shift"]), float(evidence.yours("shifted"))
+    exp = "is infinite" if shift > 0 else "rounds to 0"
+    return Finding(
+        "shift-matters",
+        "Your loss changes when the same large number is added to all logits.",
+        f"With {number(shift)} more in every logit your loss is {number(mine, 4)} instead of "
+        f"{number(float(evidence.right('plain')), 4)}, although only the differences between "
+        f"logits matter. The exponential of such a logit {exp}, and no number that replaces it "
+        "brings the differences back. Subtract the largest logit of each position first.",
+        TABLE,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -512,16 +656,26 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             f"{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
             FLAT,
         )
-    logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])
-    total = float(np.log(np.exp(logits).sum()))
+    if not evidence.same("equal") and not _known(evidence):
+        z, target = evidence.inputs["equal"][0, 0], int(evidence.inputs["equal_target"][0])
+        total = float(np.log(np.exp(z).sum()))
+        yours, right = numbers_apart(float(evidence.yours("equal")), total - float(z[target]))
+        return Finding(
+            "another-surprise",
+            "Your loss of a single guess isn't the surprise of its target.",
+            f"In a batch of equal guesses, the target is symbol {target} with the logit "
+            f"{number(float(z[target]))}, and log Σ exp of all {len(z)} logits is {number(total)}, "
+            f"so each loss is log Σ exp − z = {right}. Your loss is {yours}."
+            f"{_known_of_a_guess(evidence)}",
+            FLAT,
+        )
     return Finding(
         "another-loss",
-        "Your loss isn't the mean surprise of the targets.",
-        f"The first target is symbol {target} with the logit {number(logits[target])}, and log "
-        f"Σ exp of all {len(logits)} logits there is {number(total)}, so its surprise is "
-        f"{total - float(logits[target]):.3g}. The loss is the mean of all "
-        f"{evidence.inputs['targets'].size} surprises.{_known(evidence)} "
-        f"{_two_losses('plain')(evidence)}",
+        "Your loss of a single guess is right, but that of a batch isn't the mean of its guesses."
+        if evidence.same("equal")
+        else "Your loss isn't the mean of the surprises of all targets.",
+        f"The batch has {evidence.inputs['targets'].size} targets, and each of them counts once, "
+        f"with the logits of its own position.{_known(evidence)} {_two_losses('plain')(evidence)}",
         FLAT,
     )
 
@@ -531,11 +685,11 @@ TASK = Task(
     cross_entropy,
     FLAT,
     (
-        Part("The mean surprise of the targets comes out.", 1, matches("plain")),
+        Part("The mean surprise of the targets comes out.", 1, matches("plain", "equal")),
         Part("Negative targets count for nothing.", 1, matches("ignored")),
         Part("Adding the same large number to all logits changes nothing.", 1, matches("shifted")),
         Part("A target with a vanishing probability gets its finite loss.", 1, matches("spread")),
     ),
-    examples=(_worked_out,),
+    properties=(_shift_matters, _worked_out),
     cases=("plain",),
 )

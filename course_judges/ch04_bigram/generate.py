@@ -22,7 +22,7 @@ from course_judges.chance import (
     softmax,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
 
@@ -80,9 +80,38 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-frequencies",
         "Your symbols don't come up as often as their probabilities say.",
-        dice_share(evidence),
+        f"{dice_share(evidence)}{_known_shares(evidence)}",
         WRITING,
     )
+
+
+def _known_shares(evidence: Evidence) -> str:
+    """What else is true of the symbols drawn; empty if nothing is known."""
+    tokens = evidence.yours("chance.tokens")
+    wanted = softmax(evidence.inputs["dice"].astype(np.float64))
+    first, second = tokens.T[1], tokens.T[2]
+    if (tokens == tokens[0]).all():
+        return " All rows are the same, but each needs a draw of its own."
+    fixed = [bool((drawn == drawn[0]).all()) for drawn in (first, second)]
+    if fixed[0] != fixed[1]:
+        which, other = ("first", "second") if fixed[0] else ("second", "first")
+        return f" In every row, your {which} new symbol is the same, but not your {other} one."
+    never = np.flatnonzero(~np.isin(np.arange(len(wanted)), tokens[:, 1:]))
+    kept = np.where(np.isin(np.arange(len(wanted)), never), 0.0, wanted)
+    if len(never) and follows(first, kept / kept.sum()):
+        return (
+            f" Symbols {listed(never)} never come up, and the others in proportion."
+            if len(never) > 1
+            else f" Symbol {never[0]} never comes up, and the others in proportion."
+        )
+    for temperature in (*np.arange(0.1, 1, 0.05), *np.arange(1.1, 4, 0.1)):
+        if follows(first, softmax(np.log(wanted) / temperature)):
+            how = "sharper" if temperature < 1 else "flatter"
+            return (
+                f" Your shares are {how} than the model's, like those at a temperature near "
+                f"{number(temperature, 2)}. Draw from the softmax of the logits as they are."
+            )
+    return ""
 
 
 def _shown(evidence: Evidence) -> int:
@@ -372,6 +401,80 @@ def _seed_fixed_inside(
     generator: torch.Generator,  # noqa: ARG001
 ) -> Tensor:
     return generate(model, tokens, count, torch.Generator().manual_seed(1))
+
+
+_keeps_the_first_token = mistake(
+    "You always show the model the first token of the text, and the newest ones after it.",
+    _two_texts("beyond"),
+)(Writer(context=lambda tokens, size: torch.cat([tokens[:, :1], tokens[:, 1:][:, 1 - size :]], 1)))
+
+_begins_anew = mistake(
+    "When the context is full, you begin an empty one instead of moving it on by one token.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The model should always be shown the last
+    {e.number("block_size")} tokens."""),
+    also=(
+        Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] // size) * size - 1 :]),
+        Writer(context=lambda tokens, size: tokens[:, -((tokens.shape[1] - 1) % size + 1) :]),
+    ),
+)(Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] - 1) // size * size :]))
+
+_half_when_full = mistake(
+    "When the text is longer than the model can read, you show it only half of what fits.",
+    _two_texts("beyond"),
+)(
+    Writer(
+        context=lambda tokens, size: (
+            tokens if tokens.shape[1] <= size else tokens[:, -(size // 2) :]
+        )
+    )
+)
+
+_backwards = mistake(
+    "You show the model the text backwards.",
+    _two_texts("beyond"),
+)(Writer(context=lambda tokens, size: tokens[:, -size:].flip(1)))
+
+_mean_of_positions = mistake(
+    "You use the logits of all positions together, but the last position's are enough.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The logits at a position are the model's guess
+    of what follows it, so only those at the last position are about the next symbol."""),
+    also=(Writer(read=lambda logits: logits.sum(dim=1)),),
+)(Writer(read=lambda logits: logits.mean(dim=1)))
+
+_reads_the_last_row = mistake(
+    "You continue every row with the logits of the last row instead of its own.",
+    _two_texts("beyond"),
+)(Writer(read=lambda logits: logits[-1:, -1].expand(len(logits), -1)))
+
+
+@mistake(
+    "You always read the logits at the position where the prompt ends.",
+    lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The text grows, so the last position moves on:
+    `logits[:, -1]`."""),
+)
+def _reads_where_the_prompt_ends(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    last = min(tokens.shape[1], model.block_size) - 1
+    return Writer(read=lambda logits: logits[:, last])(model, tokens, count, generator)
+
+
+@mistake(
+    "You show the model only the last token of the prompt and what it wrote itself.",
+    lambda e: f"{_two_texts('beyond')(e)} The prompt belongs to the text so far.",
+)
+def _prompt_unseen(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    written = generate(model, tokens[:, -1:], count, generator)
+    return torch.cat([tokens, written[:, 1:]], dim=1)
+
+
+@mistake(
+    "You return only the last `block_size` tokens of a long prompt.",
+    _two_texts("long"),
+    cases=("short", "beyond", "long"),
+)
+def _long_prompt_cut(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    return generate(model, tokens[:, -model.block_size :], count, generator)
 
 
 def _prompt_moved(evidence: Evidence) -> Finding | None:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from course_judges import observations
 from course_judges.ch04_bigram.sections import COUNTING
-from course_judges.observations import as_perplexity, exchanged, in_bits, measured_otherwise
+from course_judges.judging import Evidence, mistake
+from course_judges.observations import (
+    Numbers,
+    as_perplexity,
+    exchanged,
+    in_bits,
+    lies,
+    measured_otherwise,
+    middle,
+    noted,
+)
+from course_judges.wording import number, unwrapped
+from course_tasks.verdict import Finding
 
 RANGES = {
     "shakespeare": {
@@ -18,6 +33,8 @@ RANGES = {
         "everything": (2.383, 2.431),
     },
 }
+
+_NAMES = tuple(RANGES["shakespeare"])
 
 SLIPS = {
     "part-itself": {
@@ -56,6 +73,162 @@ SLIPS = {
             "everything": (2.383, 2.431),
         },
     },
+    "share-of-validation": {
+        "shakespeare": {
+            "one_percent": (2.79, 2.847),
+            "ten_percent": (2.631, 2.684),
+            "everything": (2.457, 2.507),
+        },
+        "play": {
+            "one_percent": (2.567, 2.619),
+            "ten_percent": (2.419, 2.468),
+            "everything": (2.383, 2.431),
+        },
+    },
+    "pairs-from-everywhere": {
+        "shakespeare": {
+            "one_percent": (2.628, 2.681),
+            "ten_percent": (2.475, 2.525),
+            "everything": (2.457, 2.507),
+        },
+        "play": {
+            "one_percent": (2.602, 2.655),
+            "ten_percent": (2.413, 2.462),
+            "everything": (2.383, 2.431),
+        },
+    },
+    "pairs-from-everywhere (every nth)": {
+        "shakespeare": {
+            "one_percent": (2.629, 2.682),
+            "ten_percent": (2.474, 2.524),
+            "everything": (2.457, 2.507),
+        },
+        "play": {
+            "one_percent": (2.6, 2.652),
+            "ten_percent": (2.413, 2.462),
+            "everything": (2.383, 2.431),
+        },
+    },
+    "every-nth-symbol": {
+        "shakespeare": {
+            "one_percent": (3.374, 3.443),
+            "ten_percent": (3.298, 3.365),
+            "everything": (2.457, 2.507),
+        },
+        "play": {
+            "one_percent": (3.38, 3.448),
+            "ten_percent": (3.33, 3.398),
+            "everything": (2.383, 2.431),
+        },
+    },
+    "less-added": {
+        "shakespeare": {
+            "one_percent": (2.703, 2.758),
+            "ten_percent": (2.661, 2.715),
+            "everything": (2.459, 2.509),
+        },
+        "play": {
+            "one_percent": (2.485, 2.535),
+            "ten_percent": (2.389, 2.437),
+            "everything": (2.38, 2.428),
+        },
+    },
+    "less-added (0.01)": {
+        "shakespeare": {
+            "one_percent": (2.844, 2.902),
+            "ten_percent": (2.754, 2.81),
+            "everything": (2.463, 2.512),
+        },
+        "play": {
+            "one_percent": (2.501, 2.551),
+            "ten_percent": (2.388, 2.436),
+            "everything": (2.38, 2.428),
+        },
+    },
+    "less-added (1 / V)": {
+        "shakespeare": {
+            "one_percent": (2.813, 2.87),
+            "ten_percent": (2.737, 2.792),
+            "everything": (2.462, 2.512),
+        },
+        "play": {
+            "one_percent": (2.494, 2.545),
+            "ten_percent": (2.388, 2.436),
+            "everything": (2.38, 2.428),
+        },
+    },
+    "counted-in-validation": {
+        "shakespeare": {
+            "one_percent": (3.124, 3.187),
+            "ten_percent": (2.571, 2.623),
+            "everything": (2.372, 2.42),
+        },
+        "play": {
+            "one_percent": (3.145, 3.209),
+            "ten_percent": (2.587, 2.64),
+            "everything": (2.399, 2.448),
+        },
+    },
+    "counted-in-validation (measured on training)": {
+        "shakespeare": {
+            "one_percent": (3.172, 3.236),
+            "ten_percent": (2.68, 2.734),
+            "everything": (2.552, 2.604),
+        },
+        "play": {
+            "one_percent": (3.156, 3.22),
+            "ten_percent": (2.602, 2.654),
+            "everything": (2.415, 2.464),
+        },
+    },
+    "table-turned": {
+        "shakespeare": {
+            "one_percent": (3.946, 4.025),
+            "ten_percent": (4.352, 4.44),
+            "everything": (4.669, 4.763),
+        },
+        "play": {
+            "one_percent": (3.826, 3.904),
+            "ten_percent": (4.146, 4.23),
+            "everything": (4.56, 4.652),
+        },
+    },
+    "current-ignored": {
+        "shakespeare": {
+            "one_percent": (3.403, 3.471),
+            "ten_percent": (3.324, 3.391),
+            "everything": (3.314, 3.381),
+        },
+        "play": {
+            "one_percent": (3.39, 3.459),
+            "ten_percent": (3.288, 3.354),
+            "everything": (3.283, 3.349),
+        },
+    },
+    "symbols-for-pairs": {
+        "shakespeare": {
+            "one_percent": (4.872, 4.971),
+            "ten_percent": (5.632, 5.746),
+            "everything": (6.189, 6.314),
+        },
+        "play": {
+            "one_percent": (4.542, 4.633),
+            "ten_percent": (5.3, 5.407),
+            "everything": (6.211, 6.336),
+        },
+    },
+    "two-apart": {
+        "shakespeare": {
+            "one_percent": (3.669, 3.743),
+            "ten_percent": (3.781, 3.857),
+            "everything": (3.709, 3.783),
+        },
+        "play": {
+            "one_percent": (3.742, 3.818),
+            "ten_percent": (3.771, 3.847),
+            "everything": (3.966, 4.046),
+        },
+    },
 }
 
 _part_itself = measured_otherwise(
@@ -83,14 +256,155 @@ _last_part = measured_otherwise(
 )
 
 
+# On the play, the upper end of this range is in reach of right runs.
+_SHARES_OF_PLAY = SLIPS["share-of-validation"]["play"] | {"one_percent": (2.567, 2.605)}
+
+_share_of_validation = measured_otherwise(
+    RANGES,
+    "You probably cut the validation split to 1 % and 10 % as well.",
+    "Only the text that you count becomes shorter. Measure all three losses on the whole "
+    "validation split.",
+    SLIPS["share-of-validation"] | {"play": _SHARES_OF_PLAY},
+)
+
+_pairs_from_everywhere = measured_otherwise(
+    RANGES,
+    "You probably counted 1 % and 10 % of the pairs from all over the training split.",
+    "The text isn't the same throughout, so pairs from everywhere make a better table than its "
+    "beginning. Of N tokens, the first 1 % are the first N // 100.",
+    SLIPS["pairs-from-everywhere"],
+    SLIPS["pairs-from-everywhere (every nth)"],
+)
+
+_every_nth_symbol = measured_otherwise(
+    RANGES,
+    "You probably took every 100th and every 10th symbol of the training split.",
+    "In `train[::100]`, neighbors are 100 symbols apart in the text, so they say nothing about "
+    "what follows. Of N tokens, take the first N // 100, `train[: N // 100]`.",
+    SLIPS["every-nth-symbol"],
+)
+
+_less_added = measured_otherwise(
+    RANGES,
+    "You probably added less than 1 to every count.",
+    "With little text, many pairs have a count of 0, and all that they get is what you add. Add 1, "
+    "whatever the number of tokens or symbols.",
+    SLIPS["less-added"],
+    SLIPS["less-added (0.01)"],
+    SLIPS["less-added (1 / V)"],
+)
+
+_counted_in_validation = measured_otherwise(
+    RANGES,
+    "You probably counted in the validation split instead of the training split.",
+    "Count in parts of `corpus.train`, and measure on the whole `corpus.validation`.",
+    SLIPS["counted-in-validation"],
+    SLIPS["counted-in-validation (measured on training)"],
+)
+
+_table_turned = measured_otherwise(
+    RANGES,
+    "You probably read the table the wrong way round when you measured.",
+    "Row i holds what follows symbol i, so the current symbol comes first: "
+    "`probabilities[validation[:-1], validation[1:]]`.",
+    SLIPS["table-turned"],
+)
+
+_current_ignored = measured_otherwise(
+    RANGES,
+    "You probably used how often each symbol occurs, whatever symbol comes before it.",
+    "A table of pairs has a row of its own for each current symbol. Divide each row by its sum.",
+    SLIPS["current-ignored"],
+)
+
+_symbols_for_pairs = measured_otherwise(
+    RANGES,
+    "You probably looked up the probability of each symbol after itself.",
+    "Read what the table gives to the next symbol: "
+    "`probabilities[validation[:-1], validation[1:]]`.",
+    SLIPS["symbols-for-pairs"],
+)
+
+_two_apart = measured_otherwise(
+    RANGES,
+    "You probably counted pairs that are two steps apart.",
+    "The pairs of a text are `tokens[:-1]` and `tokens[1:]`, one step apart.",
+    SLIPS["two-apart"],
+)
+
+
+@mistake(
+    "Your loss is infinite.",
+    "A pair of the validation split that you have never counted gets a probability of 0, and "
+    "−log 0 is infinite. So add 1 to every count before you divide, and then no probability is 0.",
+    recognized=lambda e: "is inf" in e.answers.errors["observed"].message,
+)
+def _nothing_added() -> Numbers:
+    return middle(RANGES, one_percent=math.inf, ten_percent=math.inf, everything=math.inf)
+
+
+@mistake(
+    "Your losses have the wrong sign.",
+    lambda e: unwrapped(f"""You noted {number(noted(e, "everything"))} for `everything`. Logarithms
+    of probabilities are negative, and a loss is minus their mean."""),
+    recognized=lambda e: all(lies(RANGES, name, -noted(e, name), e) for name in _NAMES),
+)
+def _sign_forgotten() -> Numbers:
+    return {
+        name: value if isinstance(value, str) else -value for name, value in middle(RANGES).items()
+    }
+
+
+def _of_parts_alone(evidence: Evidence) -> Finding | None:
+    """`everything` is right, so what is wrong is done with parts of the text only."""
+    wrong = [
+        name
+        for name in ("one_percent", "ten_percent")
+        if not lies(RANGES, name, noted(evidence, name), evidence)
+    ]
+    if not wrong or not lies(RANGES, "everything", noted(evidence, "everything"), evidence):
+        return None
+    name, text = wrong[0], str(evidence.answers.values["observed.text"])
+    value = noted(evidence, name)
+    return Finding(
+        "parts-of-the-text",
+        f"Your `everything` is right, but `{name}` isn't.",
+        f"You noted {number(value)}, which is too "
+        f"{'small' if value < RANGES[text][name][0] else 'large'}. So look at what is different "
+        "with less text: which tokens you count (of N tokens, the first 1 % are the first "
+        "N // 100), what you add to the counts (1, however few there are), and what you measure on "
+        "(always the whole validation split).",
+        COUNTING,
+    )
+
+
+def _everything_too_small(evidence: Evidence) -> Finding | None:
+    """Only `everything` is wrong: the table may have seen what it is measured on."""
+    right = {name: lies(RANGES, name, noted(evidence, name), evidence) for name in _NAMES}
+    value = noted(evidence, "everything")
+    low = RANGES[str(evidence.answers.values["observed.text"])]["everything"][0]
+    if [name for name in _NAMES if not right[name]] != ["everything"] or value >= low:
+        return None
+    return Finding(
+        "everything-too-small",
+        "Your `everything` is too small, but the other two losses are right.",
+        f"You noted {number(value)}. A table has a smaller loss on text that it was counted on. Do "
+        "you count the validation split as well, or measure on the training split?",
+        COUNTING,
+    )
+
+
 _bits = in_bits(RANGES, "one_percent", "ten_percent", "everything")
 _perplexity = as_perplexity(RANGES, "one_percent", "ten_percent", "everything")
 _exchanged = exchanged(RANGES, "one_percent", "everything")
 
 
-TASK = observations.experiment(
+_EXPERIMENT = observations.experiment(
     "How much text does a table need?",
     RANGES,
     COUNTING,
     {"one_percent": 2, "ten_percent": 1, "everything": 1},
+)
+TASK = replace(
+    _EXPERIMENT, properties=(_of_parts_alone, _everything_too_small, *_EXPERIMENT.properties)
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import torch
@@ -269,6 +270,21 @@ def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, 
 
 
 @mistake(
+    "Your perplexity of a long text isn't finite.",
+    lambda e: unwrapped(f"""The long text has {len(e.inputs["long"]) - 1} steps, and your loss there
+    is right, but your perplexity is {number(float(e.yours("long.perplexity")))}. A product of so
+    many probabilities rounds to 0, and e to the power of a sum of so many surprises is infinite.
+    Take e to the power of the mean."""),
+    recognized=lambda e: (
+        e.same("short", "long.nll") and not np.isfinite(e.yours("long.perplexity")).all()
+    ),
+)
+def _perplexity_from_a_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
+    return -steps.log().mean().item(), float(steps.prod() ** (-1 / len(steps)))
+
+
+@mistake(
     "Your perplexity has the wrong sign in its exponent.",
     _two_perplexities,
 )
@@ -416,99 +432,222 @@ def _of_other_texts(evidence: Evidence) -> Finding | None:
     )
 
 
-def _known(evidence: Evidence) -> str:
-    """What else the loss may be computed from the same texts, if known; else empty."""
+def _surprises(evidence: Evidence) -> list[Tensor]:
+    """The surprises of each short text, step by step."""
     table = torch.from_numpy(evidence.inputs["table"])
-    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
-    each = [-_step_logs(table, text) for text in texts]
-    steps, V, n = torch.cat(each), len(table), len(texts)
+    return [-_step_logs(table, text) for text in _short(evidence)]
+
+
+def _short(evidence: Evidence) -> list[Tensor]:
+    return [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+
+
+def _near(value: Any, mine: float) -> bool:
+    return math.isclose(float(value), mine, rel_tol=1e-4)
+
+
+def _said_of(mine: float, known: Iterable[tuple[Any, str]]) -> str:
+    """A sentence with the first of these that a number is equal to; empty if it is none."""
+    return next((f" Yours is {said}." for value, said in known if _near(value, mine)), "")
+
+
+def _of_equal_steps(evidence: Evidence) -> str:
+    """What else the loss of a text of equal steps may be, if known; else empty."""
+    table, mine = evidence.inputs["table"].astype(float), float(evidence.yours("equal.nll"))
+    i, V = int(evidence.inputs["equal"][0]), len(table)
+    p, steps = float(table[i, i]), len(evidence.inputs["equal"]) - 1
+    columns = np.exp(table) / np.exp(table).sum(axis=0)
+    known = _said_of(
+        mine,
+        (
+            (-math.log10(p), "a logarithm to the base 10"),
+            (-math.log1p(p), "−log(1 + p)"),
+            (-math.log1p(-p), "−log(1 − p)"),
+            (1 - p, "1 − p, without a logarithm"),
+            (-p, "−p, without a logarithm"),
+            (p, "p itself"),
+            (1 / p, "1 / p, without a logarithm"),
+            (-p * math.log(p), "−p · log p, but each step counts once, however likely it is"),
+            (-math.log(table[i].max()), "that of the likeliest symbol, whichever follows"),
+            (-math.log(table[:, i].mean()), f"that of the mean of column {i}"),
+            (-math.log(columns[i, i]), "that of a softmax over each column of the table"),
+            (-np.log(table[i]).mean(), f"the mean surprise of all symbols after symbol {i}"),
+            (-(table[i] * np.log(table[i])).sum(), f"the entropy of row {i}, whatever follows"),
+            (-np.log(table).mean(), "the mean over all entries of the table"),
+            (
+                (math.log(V) - steps * math.log(p)) / (steps + 1),
+                "the mean that includes log V for the first symbol, which is given",
+            ),
+            (
+                -(math.log(table[:, i].mean()) + steps * math.log(p)) / (steps + 1),
+                "the mean that includes a surprise of the first symbol, which is given",
+            ),
+            (round(-math.log(p), 2), "rounded"),
+            (round(-math.log(p), 3), "rounded"),
+        ),
+    )
+    more = math.exp(-mine) - p if abs(mine) < 50 else 0.0
+    if not known and 1e-9 < more < 0.1:
+        return f" Yours is the surprise of p + {number(more, 2)}, so do you add something to p?"
+    factor = mine / -math.log(p)
+    if not known and _near(factor * float(evidence.right("short.nll")), _short_loss(evidence)):
+        return f" Yours is {number(factor)} times that, and so it is for the three short texts."
+    return known
+
+
+def _short_loss(evidence: Evidence) -> float:
+    return float(evidence.yours("short.nll"))
+
+
+def _of_many_steps(evidence: Evidence) -> str:
+    """What else the loss of three texts may be computed from if one step is scored right; empty if
+    it isn't known.
+    """
+    table, texts, each = (
+        torch.from_numpy(evidence.inputs["table"]),
+        _short(evidence),
+        _surprises(evidence),
+    )
+    steps, V = torch.cat(each), len(table)
+    mine, shortest = float(evidence.yours("short.nll")), min(map(len, texts))
     pairs = torch.cat([text[:-1] * V + text[1:] for text in texts]).unique()
-    entropies = -(table * table.log()).sum(dim=1)
-    mine = float(evidence.yours("short.nll"))
-    for value, said in (
-        (torch.cat([one[:-1] for one in each]).mean(), "the mean without the last step of a text"),
-        (torch.cat([one[1:] for one in each]).mean(), "the mean without the first step of a text"),
+    padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
+    lengths = torch.tensor([len(text) for text in texts]).float()
+    means = torch.stack([one.mean() for one in each])
+    running = steps[0]
+    for step in steps[1:]:
+        running = (running + step) / 2
+    known = _said_of(
+        mine,
         (
-            (steps.sum() + n * math.log(V)) / (len(steps) + n),
-            "the mean that includes the first symbols, each with a probability of 1 / V",
+            (
+                torch.cat([one[:-1] for one in each]).mean(),
+                "the mean without each text's last step",
+            ),
+            (
+                torch.cat([one[1:] for one in each]).mean(),
+                "the mean without each text's first step",
+            ),
+            (torch.stack([one[0] for one in each]).mean(), "the mean of the first steps alone"),
+            (torch.cat(each[1:]).mean(), "the mean without the first text"),
+            (torch.cat(each[:-1]).mean(), "the mean without the last text"),
+            (
+                torch.cat([one[: shortest - 1] for one in each]).mean(),
+                "the mean of as many steps as the shortest text has",
+            ),
+            (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
+            (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
+            (
+                (means * lengths).sum() / lengths.sum(),
+                "the mean of the texts' means, weighted by their symbols instead of their steps",
+            ),
+            (
+                -table[padded[:, :-1], padded[:, 1:]].log().mean(),
+                "the mean that includes steps of padding with symbol 0",
+            ),
+            (
+                torch.cat([-table[t[:-1]][:, t[1:]].log().flatten() for t in texts]).mean(),
+                "the mean over each current symbol with every following one of its text",
+            ),
+            (steps.max(), "the largest surprise"),
+            (steps.median(), "the median over the steps"),
+            (running, "made of repeated means of two numbers, in which the last steps weigh most"),
+            (
+                torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
+                "the one for pairs that are two steps apart",
+            ),
+            (round(float(steps.mean()), 2), "rounded"),
+            (round(float(steps.mean()), 3), "rounded"),
         ),
-        (steps.sum() / n, "the sum divided by the number of texts"),
-        (
-            steps.sum() / (len(steps) + n - 1),
-            "the sum divided by one less than the number of all symbols",
-        ),
-        (torch.stack([one[0] for one in each]).mean(), "the mean of the first steps alone"),
-        (torch.cat(each[1:]).mean(), "the mean without the first text"),
-        (torch.cat(each[:-1]).mean(), "the mean without the last text"),
-        (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
-        (-steps.neg().exp().mean(), "minus the mean of the probabilities, without a logarithm"),
-        (steps.mean() / math.log(10), "the mean of logarithms to the base 10"),
-        (-steps.neg().exp().log1p().mean(), "minus the mean of log(1 + p)"),
-        (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
-        (
-            torch.cat([entropies[text[:-1]] for text in texts]).mean(),
-            "the mean of the expected surprise of each step, whatever symbol follows",
-        ),
-        (entropies.mean(), "the mean entropy of the rows, which ignores the texts"),
-        (-table.log().mean(), "the mean over all entries of the table"),
-        (steps.median(), "the median over the steps"),
-        (
-            torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
-            "the one for pairs that are two steps apart",
-        ),
-        (round(float(steps.mean()), 2), "rounded"),
-        (round(float(steps.mean()), 3), "rounded"),
-    ):
-        if math.isclose(float(value), mine, rel_tol=1e-4):
-            return f" Yours is {said}."
-    return ""
+    )
+    return known or _as_if_divided(evidence, mine)
+
+
+def _as_if_divided(evidence: Evidence, mine: float) -> str:
+    """A sentence if a mean is the sum of all surprises, divided by another whole number."""
+    total = float(torch.cat(_surprises(evidence)).sum())
+    by, steps = total / mine if mine else 0.0, sum(_lengths(evidence)) - 3
+    whole = round(by)
+    if whole < 1 or whole == steps or not math.isclose(by, whole, rel_tol=2e-4):
+        return ""
+    lengths = _lengths(evidence)
+    known = (
+        (len(lengths), "the number of texts"),
+        (steps - 1, "one less than the number of steps"),
+        (steps + 1, "one more than the number of steps"),
+        (sum(lengths) - 1, "one less than the number of symbols"),
+        (sum(lengths), "the number of symbols"),
+        (len(lengths) * (lengths[0] - 1), "the steps of the first text times the number of texts"),
+    )
+    which = " or ".join(said for value, said in known if value == whole)
+    what = f", {which}" if which else ""
+    return unwrapped(f""" The surprises of all {steps} steps add up to {number(total, 4)}, and yours
+    is that divided by {whole}{what}.""")
 
 
 def _known_perplexity(evidence: Evidence) -> str:
     """What else the perplexity may be computed from, if known; else empty."""
-    table = torch.from_numpy(evidence.inputs["table"])
-    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
-    means = [float(-_step_logs(table, text).mean()) for text in texts]
+    table, means = evidence.inputs["table"], [float(one.mean()) for one in _surprises(evidence)]
     nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
-    for value, said in (
-        (math.exp(means[-1]), "the one of the last text alone"),
-        (math.exp(means[0]), "the one of the first text alone"),
-        (math.exp(sum(means) / len(means)), "e to the mean of the texts' means"),
+    known = _said_of(
+        mine,
         (
-            math.exp(nll / math.log(2)),
-            "e to the mean in bits, but e goes with nats and 2 with bits",
+            (math.exp(means[-1]), "the one of the last text alone"),
+            (math.exp(means[0]), "the one of the first text alone"),
+            (math.exp(sum(means) / len(means)), "e to the mean of the texts' means"),
+            (
+                math.exp(nll / math.log(2)),
+                "e to the mean in bits, but e goes with nats and 2 with bits",
+            ),
+            (10**nll, "10 to the mean in nats"),
+            (float(len(table)) ** nll, "V to the mean"),
+            (nll, "the mean surprise itself"),
+            (nll**2, "the square of the mean surprise"),
+            (math.log(nll), "the logarithm of the mean surprise, but the opposite is asked for"),
+            (math.expm1(nll), "e to the mean, minus 1"),
+            (round(math.exp(nll), 1), "rounded"),
+            (round(math.exp(nll), 2), "rounded"),
         ),
-        (10**nll, "10 to the mean in nats"),
-        (float(len(table)) ** nll, "V to the mean"),
-        (nll, "the mean surprise itself"),
-        (nll**2, "the square of the mean surprise"),
-    ):
-        if math.isclose(value, mine, rel_tol=1e-4):
-            return f" Yours is {said}."
-    return ""
+    )
+    return known or (_as_if_divided(evidence, math.log(mine)) if mine > 0 else "")
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What the first step of the first text adds, and the mean of all."""
     if evidence.same("short"):
-        return _of_other_texts(evidence)
+        return None if evidence.same("long", "possible") else _of_other_texts(evidence)
     if evidence.same("short.nll"):
+        divided = _known_perplexity(evidence)
         return Finding(
             "another-perplexity",
             "Your perplexity doesn't match the mean surprise.",
-            f"{_two_perplexities(evidence)}{_known_perplexity(evidence)}",
+            f"{_two_perplexities(evidence)}"
+            f"{divided.replace('yours is that', 'the logarithm of yours is that')}",
             GUESS,
         )
-    first = evidence.inputs["first"]
-    i, j = int(first[0]), int(first[1])
-    p = float(evidence.inputs["table"][i, j])
+    if not evidence.same("equal.nll") and not _as_if_divided(evidence, _short_loss(evidence)):
+        i = int(evidence.inputs["equal"][0])
+        p = float(evidence.inputs["table"][i, i])
+        yours, right = numbers_apart(float(evidence.yours("equal.nll")), -math.log(p))
+        return Finding(
+            "another-surprise",
+            "Your surprise of a step is wrong.",
+            f"In a text of {len(evidence.inputs['equal'])} times symbol {i}, each step has the "
+            f"probability p = {number(p)}, so the mean surprise is −log p = {right}. Your loss is "
+            f"{yours}.{_of_equal_steps(evidence)}",
+            GUESS,
+        )
+    said = (
+        "Your surprise of a step is right, but your loss isn't the mean over all steps."
+        if evidence.same("equal.nll")
+        else "Your loss isn't the mean over all steps."
+    )
     return Finding(
         "another-mean",
-        "Your loss isn't the mean surprise of the steps.",
-        f"The first text goes from symbol {i} to symbol {j}. The table gives this step {p:.3g}, "
-        f"which is a surprise of −log {p:.3g} = {-math.log(p):.3g}. The loss is the mean over all "
-        f"{sum(_lengths(evidence)) - 3} steps of the three texts.{_known(evidence)} "
-        f"{_two_nlls(evidence)}",
+        said,
+        f"The texts have {listed(n - 1 for n in _lengths(evidence))} steps, which makes "
+        f"{sum(_lengths(evidence)) - 3} in total, all with the same weight."
+        f"{_of_many_steps(evidence)} {_two_nlls(evidence)}",
         GUESS,
     )
 
@@ -521,11 +660,11 @@ TASK = Task(
         Part(
             "The loss is the mean surprise of a symbol, over all texts together.",
             2,
-            matches("short.nll", "possible.nll"),
+            matches("equal.nll", "short.nll", "possible.nll"),
         ),
         Part("The perplexity is e to the mean surprise.", 1, matches("short.perplexity")),
         Part("A long text is scored as well as a short one.", 1, matches("long")),
     ),
-    examples=(_worked_out,),
+    properties=(_worked_out,),
     cases=("short", "long"),
 )

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges import families
+from course_judges import families, wording
+from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
 from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -58,8 +59,9 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
 def _row_sum(evidence: Evidence, case: str = "counted") -> str:
     sums = evidence.yours(case).sum(axis=1)
     row = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
-    return unwrapped(f"""Row {row} of your table sums to {sums[row]:.3g}, but the probabilities of
-    all symbols that may follow must sum to 1.""")
+    total, _ = numbers_apart(float(sums[row]), 1)
+    return unwrapped(f"""Row {row} of your table sums to {total}, but the probabilities of all
+    symbols that may follow must sum to 1.""")
 
 
 def _busiest(evidence: Evidence) -> tuple[int, int, int]:
@@ -122,6 +124,154 @@ def _share_worked_out(evidence: Evidence, case: str, tokens: str, k: float) -> s
     share = f"({pair} + {k:g}) / ({all_of_them} + {V} · {k:g})" if k else f"{pair} / {all_of_them}"
     return unwrapped(f"""Symbol {j} follows symbol {i} in {pair} of {all_of_them} cases. With k =
     {k:g} that makes {share} = {number(right[i, j])}, but you have {number(mine[i, j])}.""")
+
+
+# The cases, each with the input that holds its texts and the one that holds its k.
+_ASKED = {
+    "counted": ("complete", ""),
+    "smoothed": ("sparse", "k"),
+    "little": ("sparse", "small_k"),
+    "larger": ("few", "k"),
+}
+
+
+def _counted(evidence: Evidence, case: str) -> tuple[Array, float]:
+    """(V, V) the counts of a case, and its k."""
+    texts, k = _ASKED[case]
+    V = evidence.right(case).shape[0]
+    counts = _counts_of(torch.from_numpy(evidence.inputs[texts]), V).numpy()
+    return counts, float(evidence.inputs[k]) if k else 0.0
+
+
+def _first_wrong(evidence: Evidence) -> str:
+    """The first case with a wrong table of the right shape; empty if there is none."""
+    wrong = (case for case in _ASKED if not evidence.same(case) and evidence.comparable(case))
+    return next(wrong, "")
+
+
+def _rounded(evidence: Evidence) -> Finding | None:
+    case = _first_wrong(evidence)
+    mine, right = evidence.yours(case), evidence.right(case)
+    i, j = _farthest_off(mine, right)
+    if not np.allclose(mine, right, atol=5.1e-3):
+        return None
+    yours, wanted = numbers_apart(float(mine[i, j]), float(right[i, j]))
+    return Finding(
+        "rounded",
+        "Your probabilities are right, but not exact enough.",
+        f"For symbol {j} after symbol {i} you have {yours} instead of {wanted}. Don't round them, "
+        "and calculate in `float32` or `float64`.",
+        SHARES,
+    )
+
+
+def _divided_by(evidence: Evidence) -> Finding | None:
+    """Each row is the right row of counts, divided by something else than its sum."""
+    case = _first_wrong(evidence)
+    counts, k = _counted(evidence, case)
+    rows, mine = counts + k, evidence.yours(case).astype(np.float64)
+    sums = mine.sum(axis=1)
+    kept = (rows.sum(axis=1) > 0) & (sums > 0)
+    # What each row is divided by, if it is divided at all.
+    by = np.divide(rows.sum(axis=1), sums, where=kept, out=np.ones_like(sums))
+    if not np.allclose(mine[kept], rows[kept] / by[kept, None], rtol=1e-4, atol=1e-6):
+        return None
+    off = kept & ~np.isclose(by, rows.sum(axis=1), rtol=1e-4)
+    if not off.any():
+        return None
+    i = int(np.flatnonzero(off)[0])
+    occurs = np.bincount(evidence.inputs[_ASKED[case][0]].ravel(), minlength=len(rows))
+    said = next(
+        (
+            f", {what}"
+            for what, values in (
+                ("the largest of them", rows.max(axis=1)),
+                ("the root of the sum of their squares", np.sqrt((rows**2).sum(axis=1))),
+                (f"how often symbol {i} occurs, even at the end of a text", occurs),
+                ("the number of all pairs", np.full(len(rows), counts.sum())),
+                ("the number of texts", np.full(len(rows), evidence.number("B"))),
+                ("the length of a text", np.full(len(rows), evidence.number("T"))),
+                ("V", np.full(len(rows), len(rows))),
+                ("V more than the counts without `k`", counts.sum(axis=1) + len(rows)),
+                ("one more than their sum", rows.sum(axis=1) + 1),
+                ("how many different symbols follow", (counts > 0).sum(axis=1)),
+            )
+            if np.allclose(by[kept], values[kept], rtol=1e-4)
+        ),
+        "",
+    )
+    return Finding(
+        "another-denominator",
+        "You don't divide each row of counts by its sum.",
+        f"With k = {k:g}, row {i} of the counts is {wording.row(rows[i], 3)}, which sums to "
+        f"{number(rows[i].sum())}. Yours is this row divided by {number(by[i])}{said}.",
+        SHARES if not k else UNSEEN,
+    )
+
+
+def _as_if_k(evidence: Evidence) -> Finding | None:
+    """The table would be right with another k."""
+    case = _first_wrong(evidence)
+    counts, k = _counted(evidence, case)
+    mine, V, sums = evidence.yours(case).astype(np.float64), len(counts), counts.sum(axis=1)
+    # (n + a) / (N + V · a) = p, where the row has counts and p isn't 1 / V.
+    usable = (sums[:, None] > 0) & (np.abs(mine * V - 1) > 1e-3)
+    found = (counts - mine * sums[:, None])[usable] / (mine * V - 1)[usable]
+    if not found.size:
+        return None
+    a = float(np.median(found))
+    total = sums + V * a
+    made = (counts + a)[total > 0] / total[total > 0, None]
+    if abs(a - k) < 1e-3 or not np.allclose(mine[total > 0], made, atol=1e-4):
+        return None
+    B = evidence.number("B")
+    said = next(
+        (
+            f" That is {what}."
+            for what, value in (
+                (f"k · V = {k:g} · {V}", k * V),
+                (f"k / V = {k:g} / {V}", k / V),
+                (f"k times the number of texts, {B}", k * B),
+                ("k²", k * k),
+                ("2 · k", 2 * k),
+                ("k / 2", k / 2),
+                ("k + 1", k + 1),
+            )
+            if k and abs(a - value) < 1e-2
+        ),
+        "",
+    )
+    i, j = _farthest_off(mine, evidence.right(case))
+    return Finding(
+        "another-k",
+        f"With k = {k:g} your table is the one for k = {number(a)}.",
+        f"{f'Each count should grow by {k:g}' if k else 'Nothing should be added'}, but your "
+        f"counts grow by {number(a)}.{said} For symbol {j} after symbol {i} you have "
+        f"{number(mine[i, j])} instead of {number(evidence.right(case)[i, j])}.",
+        UNSEEN,
+    )
+
+
+def _of_unseen_symbols(evidence: Evidence) -> Finding | None:
+    """Only the rows without a single count are wrong."""
+    case = _first_wrong(evidence)
+    counts, k = _counted(evidence, case)
+    mine, right = evidence.yours(case), evidence.right(case)
+    unseen = counts.sum(axis=1) == 0
+    if not k or not unseen.any() or np.allclose(mine[unseen], right[unseen], atol=1e-5):
+        return None
+    i = int(np.flatnonzero(unseen)[0])
+    others = np.allclose(mine[~unseen], right[~unseen], atol=1e-5)
+    yours = " ".join(number(value, 2) for value in mine[i])
+    return Finding(
+        "unseen-symbols",
+        "Only the row of a symbol that nothing follows is wrong."
+        if others
+        else "You don't add `k` to every count, as the row of a symbol without successors shows.",
+        f"Nothing follows symbol {i}, so each of its {len(mine)} entries should be k / (V · k) = "
+        f"1 / {len(mine)} = {number(1 / len(mine))}, but your row is {yours}.",
+        UNSEEN,
+    )
 
 
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
@@ -288,6 +438,34 @@ _mean_over_texts = mistake(
     cases=("counted", "smoothed"),
     also=(lambda tokens, V, k: _tables(tokens, V, k).nan_to_num().mean(dim=0),),
 )(lambda tokens, V, k: _tables(tokens, V, k).mean(dim=0))
+
+
+def _round_and_round(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_pair_counts(tokens, tokens.roll(-1, dims=1), vocab_size) + k)
+
+
+_end_before_beginning = mistake(
+    "You also counted a pair of the last symbol of each text and its own first one.",
+    lambda e: unwrapped(f"""{_pairs_there_are(e)}, but you counted {e.number("B")} more. The first
+    text ends with symbol {e.inputs["complete"][0, -1]} and begins with symbol
+    {e.inputs["complete"][0, 0]}, which doesn't follow it. `roll` makes such a pair, and so does an
+    index of −1, which is the last position."""),
+    COUNTING,
+)(_round_and_round)
+
+
+@mistake(
+    "Your counts don't fill a table of V rows and V columns.",
+    lambda e: unwrapped(f"""The error says: “{words(e, "larger")}”. If you use `bincount`, it stops
+    at the largest number that occurs, so pass `minlength=vocab_size**2` to get a count for each
+    pair."""),
+    COUNTING,
+    recognized=lambda e: "invalid for input of size" in e.answers.errors["larger"].message,
+)
+def _without_minlength(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    pairs = tokens[:, :-1] * vocab_size + tokens[:, 1:]
+    return _shares(torch.bincount(pairs.flatten()).view(vocab_size, vocab_size) + k)
+
 
 _pairs_two_apart = mistake(
     "You counted pairs that are two steps apart instead of one.",
@@ -567,5 +745,12 @@ TASK = Task(
             matches("smoothed", "little", "larger"),
         ),
     ),
-    properties=(_rows_are_no_distributions, _worked_out),
+    properties=(
+        _rounded,
+        _divided_by,
+        _as_if_k,
+        _of_unseen_symbols,
+        _rows_are_no_distributions,
+        _worked_out,
+    ),
 )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import IMPLAUSIBLE, follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -152,6 +153,9 @@ def _cold_row(evidence: Evidence) -> str:
     whose = f" with logit {held}" if known else ""
     said = unwrapped(f"""In row {b} you take symbol {mine[b]:.4g}{whose}, but symbol {best} has the
     largest logit, {largest}.""")
+    if len(mine) > 1 and (mine == mine[0]).all():
+        return said + unwrapped(""" You take the same symbol in every row. `argmax()` without
+        `dim=-1` looks for the largest number of the whole batch.""")
     if known and logits[best] - logits[int(mine[b])] < 1e-3:
         said += (
             " If you draw at a temperature near 0, the two are almost equally likely, but at 0 the"
@@ -207,6 +211,64 @@ def _never_drawn(evidence: Evidence) -> str:
     return ""
 
 
+def _normalized(weights: Array) -> Array:
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _likeliest(wanted: Array, count: int) -> Array:
+    """(2, V) the probabilities if only so many symbols can be drawn."""
+    least = np.sort(wanted, axis=-1)[:, -count][:, None]
+    return _normalized(np.where(wanted >= least, wanted, 0.0))
+
+
+def _known_shares(evidence: Evidence) -> str:
+    """What your symbols come up as often as instead, if it is known; else empty."""
+    wanted, V = _wanted(evidence), evidence.number("V")
+    logits = evidence.inputs["logits"].astype(np.float64) / float(evidence.inputs["temperature"])
+    late, early = np.roll(wanted, 1, axis=1), np.roll(wanted, -1, axis=1)
+    # What falls off at one end is counted there.
+    late[:, -1] += late[:, 0]
+    late[:, 0] = 0
+    early[:, 0] += early[:, -1]
+    early[:, -1] = 0
+    known = (
+        (
+            np.broadcast_to(wanted.mean(axis=0), wanted.shape),
+            "All rows draw with the same shares, the means over the batch. If you flatten (B, V), "
+            "rows no longer draw from their own logits",
+        ),
+        (late, "Each symbol comes up as often as the one before it should, so you are one too far"),
+        (early, "Each symbol comes up as often as the one after it should, so you are one too low"),
+        (np.roll(wanted, 1, axis=1), "Each symbol comes up as often as the one before it should"),
+        (np.roll(wanted, -1, axis=1), "Each symbol comes up as often as the one after it should"),
+        (wanted[::-1], "The rows are exchanged: each draws from the logits of a neighbor"),
+        (
+            _normalized(1 / (1 + np.exp(-logits))),
+            "That fits weights that are sigmoids, but a softmax uses e^(logit / T)",
+        ),
+        (
+            _normalized(-np.log(wanted)),
+            "That fits weights of −log p, but symbols are drawn with their probabilities p",
+        ),
+        (
+            _normalized(logits - logits.min(axis=1, keepdims=True)),
+            "That fits weights that are the logits above the smallest one, without an exponential",
+        ),
+        (
+            _normalized(np.where(np.arange(V) < V - 1, wanted, 0)),
+            "Only the last symbol never comes",
+        ),
+        (_normalized(np.where(np.arange(V) > 0, wanted, 0)), "Only symbol 0 never comes"),
+        *(
+            (_likeliest(wanted, count), f"Only the {count} likeliest symbols of each row come up")
+            for count in range(2, V)
+        ),
+        (_normalized(wanted.round(1)), "That fits probabilities that are rounded to one digit"),
+        (_normalized(wanted**2), "That fits weights that are the squares of the probabilities"),
+    )
+    return next((f" {said}." for shares, said in known if _rows_follow(evidence, shares)), "")
+
+
 def _shares_are_off(evidence: Evidence) -> Finding | None:
     if not evidence.comparable("many") or _drawn_right(evidence):
         return None
@@ -223,7 +285,7 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-frequencies",
         "Your symbols don't come up as often as their probabilities say.",
-        f"{_share_effect(evidence)}{_never_drawn(evidence)}",
+        f"{_share_effect(evidence)}{_known_shares(evidence) or _never_drawn(evidence)}",
         WRITING,
     )
 
@@ -231,6 +293,18 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
 @families.argmax_for_sampling(_share_effect, recognized=_is_argmax)
 def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return logits.argmax(dim=-1)
+
+
+@mistake(
+    "You return a column instead of one number for each row.",
+    unwrapped(f"""For {2 * DRAWS} rows your result has shape ({2 * DRAWS}, 1) instead of
+    ({2 * DRAWS},). `torch.multinomial(weights, 1)` draws one symbol for each row as a
+    matrix with one column, and `squeeze(1)` takes that axis away."""),
+    # Compared with the right ones, these would be stretched to a large matrix.
+    recognized=lambda e: np.shape(e.answers.values["many"]) == (2 * DRAWS, 1),
+)
+def _column_returned(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, temperature, generator).unsqueeze(1)
 
 
 @mistake(
@@ -281,8 +355,11 @@ def _temperature_multiplied(
 
 @mistake(
     "Your draws follow the logits as if the temperature were 1.",
-    lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature,
-    they all changed by the same factor, so their ratios stayed the same."""),
+    lambda e: (
+        unwrapped(f"""{_share_effect(e)} Dividing all probabilities of a row by the same number
+    doesn't change their ratios, and dividing logits together with added noise doesn't change which
+    sum is the largest. Divide the logits, before anything else.""")
+    ),
     recognized=_follows_instead(lambda logits, _: softmax(logits)),
 )
 def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -422,6 +499,46 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
     return sample(logits, temperature, torch.Generator().manual_seed(1))
 
 
+def _nothing_when_cool(evidence: Evidence) -> str:
+    """The case that leaves nothing to draw from at a temperature near 0, or a wrong symbol, if all
+    else is right; empty if there is none.
+    """
+    if not _drawn_right(evidence) or not evidence.same("alone", "masked", "cold"):
+        return ""
+    for case in ("cool", "seeded"):
+        raised = evidence.answers.errors.get(case)
+        if raised is not None:
+            refused = any(word in raised.message.lower() for word in _NO_NUMBER)
+            return case if refused else ""
+    return "" if evidence.same("cool") else "cool"
+
+
+def _cool_ending(evidence: Evidence) -> str:
+    case = _nothing_when_cool(evidence)
+    if case in evidence.answers.errors:
+        return f"The error says: “{words(evidence, case)}”."
+    mine, right = evidence.yours("cool"), evidence.right("cool")
+    b = int(np.flatnonzero(mine != right)[0]) if mine.shape == right.shape else 0
+    return f"In row {b} you draw {mine[b]:.4g}, but symbol {int(right[b])} has all the probability."
+
+
+@mistake(
+    f"At a temperature of {COOL} your weights overflow or all become 0.",
+    lambda e: (
+        unwrapped(f"""{_cool_ending(e)} Divided by {COOL}, logits are in the hundreds, so their
+    exponentials are too large or too small for a floating-point number, and so are powers of a
+    probability. `(logits / temperature).softmax(dim=-1)` subtracts the largest number of each row
+    before it takes exponentials.""")
+    ),
+    recognized=lambda e: bool(_nothing_when_cool(e)),
+)
+def _overflow_when_cool(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    weights = (logits / temperature).exp()
+    return torch.multinomial(weights, 1, generator=generator).squeeze(1)
+
+
 @mistake(
     "At temperature 0 you return the largest logit itself instead of its symbol.",
     lambda e: unwrapped(f"""In row 0 you return {number(float(e.yours("cold")[0]))}, but the symbol
@@ -477,7 +594,7 @@ TASK = Task(
         Part(
             "Symbols come up as often as softmax(logits / temperature) says, in every row.",
             2,
-            lambda e: _drawn_right(e) and e.same("alone", "masked"),
+            lambda e: _drawn_right(e) and e.same("alone", "masked", "cool"),
         ),
         Part(
             "The randomness is the generator's: the same seed draws the same, and it moves on.",

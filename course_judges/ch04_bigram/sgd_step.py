@@ -15,6 +15,7 @@ from course_judges.ch04_bigram.sections import START, STEP
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
+from course_tasks.ch04_bigram.sgd_step import LONG
 from course_tasks.verdict import Finding
 
 
@@ -145,6 +146,55 @@ def _loss_path(evidence: Evidence) -> str:
     return f"In three steps your losses are {mine}, but they should be {right}."
 
 
+def _gradient_of(evidence: Evidence) -> Array:
+    """(V, V) the gradient at the given table."""
+    moved = evidence.inputs["table"] - evidence.right("one.table")
+    return moved / float(evidence.inputs["learning_rate"])
+
+
+def _moves_rows_of(evidence: Evidence, name: str) -> bool:
+    """True if exactly the rows of these symbols move."""
+    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"]).max(axis=1) > 1e-4
+    return np.array_equal(np.flatnonzero(moved), np.unique(evidence.inputs[name]))
+
+
+def _all_move_alike(evidence: Evidence) -> Finding | None:
+    moved = evidence.yours("one.table") - evidence.inputs["table"]
+    if moved.shape != evidence.inputs["table"].shape or np.ptp(moved) > 1e-4 or not moved.any():
+        return None
+    rate, loss = float(evidence.inputs["learning_rate"]), float(evidence.right("one.losses")[0])
+    of_the_loss = (
+        " That is −learning_rate · loss, but a step needs the gradient of the loss."
+        if np.isclose(moved.flat[0], -rate * loss, rtol=1e-4)
+        else " The gradient has another number for each entry."
+    )
+    return Finding(
+        "all-move-alike",
+        "Your step moves all entries by the same number.",
+        f"After one step with learning rate {rate:g}, each has moved by "
+        f"{_signed(float(moved.flat[0]))}.{of_the_loss}",
+        STEP,
+    )
+
+
+def _cut_off(evidence: Evidence) -> Finding | None:
+    """Small gradients are followed, and large ones only up to a limit."""
+    mine = evidence.yours("one.table") - evidence.inputs["table"]
+    right = evidence.right("one.table") - evidence.inputs["table"]
+    limit = float(np.abs(mine).max())
+    if evidence.same("one.table") or not np.allclose(mine, right.clip(-limit, limit), atol=1e-4):
+        return None
+    rate = float(evidence.inputs["learning_rate"])
+    return Finding(
+        "gradient-cut-off",
+        "Your step cuts off large gradients.",
+        f"Where the gradient is small, your step is right, but no entry moves by more than "
+        f"{limit:.3f} = {rate:g} · {limit / rate:.3g}. If you clamp the gradient, don't. "
+        f"{_moved(evidence)}",
+        STEP,
+    )
+
+
 def _other_rows_move(evidence: Evidence) -> Finding | None:
     rows = np.flatnonzero(_untouched(evidence))
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[rows].max(axis=1)
@@ -156,6 +206,9 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
         f" Each of its entries is {kept.mean():.3g} times what it was, which is what weight decay "
         "does."
         if np.ptp(kept) < 1e-3 and 0 < kept.mean() < 1
+        else " The rows that you move are those of the symbols in `y`, but the gradient of a guess "
+        "belongs in the row of its symbol in `x`."
+        if _moves_rows_of(evidence, "y")
         else ""
     )
     return Finding(
@@ -184,6 +237,11 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
         " That is 1 divided by the number of guesses, but the gradient of a mean is already divided"
         " by it."
         if B * T > 1 and abs(factor * B * T - 1) < 1e-3
+        else f" That is 1 / V = 1 / {evidence.number('V')}, but a mean over guesses doesn't divide "
+        "by the number of symbols."
+        if abs(factor * evidence.number("V") - 1) < 1e-3
+        else " Your gradient has the length 1, as if you had divided it by its norm."
+        if abs(float(np.sqrt((mine**2).sum())) / float(evidence.inputs["learning_rate"]) - 1) < 1e-3
         else "",
     )
     rate = float(evidence.inputs["learning_rate"])
@@ -512,6 +570,20 @@ def _one_loss_only(
     return table, losses[-1]
 
 
+@mistake(
+    "You also return the loss after the last step.",
+    lambda e: unwrapped(f"""Your table is right. After three steps you return
+    {len(e.yours("three.losses"))} losses, but only those before each of the three steps are asked
+    for, {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}."""),
+    cases=("one.table", "three"),
+)
+def _one_loss_more(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, steps)
+    return table, torch.cat([losses, _batch_loss(table, x, y)[None]])
+
+
 @mistake("You recorded each loss after its step instead of before it.", _loss_path)
 def _loss_after_the_step(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -521,6 +593,47 @@ def _loss_after_the_step(
         table = table - learning_rate * _gradient(table, x, y)
         losses.append(_batch_loss(table, x, y))
     return table, torch.stack(losses)
+
+
+def _rate_depends_on_steps(evidence: Evidence) -> Finding | None:
+    """One step is right when it is the only one, but not as the first of three."""
+    mine, right = np.ravel(evidence.yours("three.losses")), evidence.right("three.losses")
+    if not evidence.same("one") or mine.shape != right.shape or not np.isclose(mine[0], right[0]):
+        return None
+    table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
+    rate, steps = float(evidence.inputs["learning_rate"]), len(right)
+    shorter = float(_batch_loss(table - rate / steps * _gradient(table, x, y), x, y))
+    if np.isclose(mine[1], right[1], rtol=1e-4) or not np.isclose(mine[1], shorter, rtol=1e-4):
+        return None
+    return Finding(
+        "rate-divided-by-steps",
+        "You divide the learning rate by the number of steps.",
+        f"With steps = 1 all is right. With steps = {steps}, the loss before your second step is "
+        f"{mine[1]:.4f} instead of {right[1]:.4f}, as after a first step that is a third as long "
+        "as it should be. Each step uses the whole learning rate.",
+        STEP,
+    )
+
+
+def _long_steps(evidence: Evidence) -> Finding | None:
+    """Only the steps with a high learning rate are wrong."""
+    if not evidence.same("one", "three") or evidence.same("long"):
+        return None
+    right = ", ".join(f"{v:.3f}" for v in evidence.right("long.losses"))
+    mine = ", ".join(f"{v:.3f}" for v in np.ravel(evidence.yours("long.losses")))
+    what = (
+        f"your losses are {mine}, but they should be {right}"
+        if not evidence.same("long.losses")
+        else "your losses are right, but not your table"
+    )
+    return Finding(
+        "long-steps",
+        "With a high learning rate, your descent isn't right any more.",
+        f"With learning rate {LONG:g}, {what}. Such steps are so long that the loss may rise. Do "
+        "you stop then, keep the best table, or limit a step? Make all `steps` steps, each the "
+        "learning rate times the gradient, and return the last table.",
+        STEP,
+    )
 
 
 def _only_the_first_step(evidence: Evidence) -> Finding | None:
@@ -533,6 +646,70 @@ def _only_the_first_step(evidence: Evidence) -> Finding | None:
         "all use the same learning rate.",
         STEP,
     )
+
+
+def _distinct_loss(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    pairs = torch.stack([x.flatten(), y.flatten()]).unique(dim=1)
+    return _batch_loss(table, *pairs)
+
+
+def _known_step(evidence: Evidence) -> str:
+    """Which other gradient the first step follows, if it is known; else empty."""
+    table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
+    x, y, V = x.flatten(), y.flatten(), len(table)
+    p = table[x].softmax(dim=-1)
+    error = (p - F.one_hot(y, V)) / len(y)
+    pairs = torch.zeros_like(table)
+
+    def in_rows(parts: Tensor) -> Tensor:
+        return torch.zeros_like(table).index_add(0, x, parts)
+
+    moved = evidence.inputs["table"] - evidence.yours("one.table")
+    mine = moved / float(evidence.inputs["learning_rate"])
+    of_targets = error[torch.arange(len(y)), y]
+    pairs[x, y] = of_targets
+    for gradient, said in (
+        (in_rows(error * p), "p · (p − 1) at the target, a derivative of p instead of log p"),
+        (in_rows((p - F.one_hot(x, V)) / len(y)), "p − 1 at the symbol of `x` instead of `y`"),
+        (
+            in_rows((table[x].softmax(dim=0) - F.one_hot(y, V)) / len(y)),
+            "the one with a softmax over the guesses instead of the symbols",
+        ),
+        (
+            in_rows((table.softmax(dim=0)[x] - F.one_hot(y, V)) / len(y)),
+            "the one with a softmax over the columns of the table",
+        ),
+        (in_rows(-F.one_hot(y, V) / len(y)), "−1 at the target and 0 elsewhere, without p"),
+        (in_rows((table[x].sigmoid() - F.one_hot(y, V)) / len(y)), "the one of a sigmoid"),
+        (pairs, "the one of the targets alone, and of a pair that comes twice only once"),
+        (in_rows(error.abs()), "the one without its signs"),
+        (in_rows(error).sign(), "only the sign of the gradient"),
+        (in_rows(error).T, "the transposed one"),
+    ):
+        if np.allclose(mine, gradient.numpy(), atol=1e-4):
+            return f" The gradient that you follow is {said}."
+    return ""
+
+
+def _losses_known(evidence: Evidence) -> str:
+    """What the losses of three steps are instead, if it is known; else empty."""
+    mine, right = np.ravel(evidence.yours("three.losses")), evidence.right("three.losses")
+    if mine.shape != right.shape:
+        return ""
+    for values, said in (
+        (right[::-1], "in reverse order"),
+        (np.full_like(right, right[0]), "all those of the table that you were given"),
+        (np.full_like(right, right[-1]), "all those before the last step"),
+        (np.cumsum(right) / np.arange(1, len(right) + 1), "means of all losses so far"),
+        (np.cumsum(right), "sums of all losses so far"),
+        (np.minimum.accumulate(right), "the smallest so far"),
+        (np.exp(right), "perplexities"),
+        (np.round(right, 2), "rounded"),
+        (np.round(right, 3), "rounded"),
+    ):
+        if np.allclose(mine, values, rtol=1e-4):
+            return f" They are {said}."
+    return ""
 
 
 def _of_which(evidence: Evidence, loss: float) -> str:
@@ -552,6 +729,24 @@ def _of_which(evidence: Evidence, loss: float) -> str:
         (each[:, :-1].mean(), "the mean without the targets of the last position"),
         (each.sum() / x.shape[0], f"the sum divided by B = {x.shape[0]}"),
         (each.sum() / x.shape[1], f"the sum divided by T = {x.shape[1]}"),
+        (each.sum() / table.numel(), "the sum divided by V · V, the number of entries"),
+        (each.flatten()[0], "the one of the first guess alone"),
+        (each.flatten()[-1], "the one of the last guess alone"),
+        (each[-1].mean(), "the mean of the last row alone"),
+        (_distinct_loss(table, x, y), "the mean in which each different pair counts once"),
+        (
+            F.cross_entropy(table.softmax(-1)[x.flatten()], y.flatten()),
+            "the one of logits that went through a softmax already",
+        ),
+        (-each.neg().exp().mean(), "minus the mean of the probabilities, without a logarithm"),
+        ((1 - each.neg().exp()).mean(), "the mean of 1 − p, without a logarithm"),
+        (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
+        (each.mean().exp(), "the perplexity"),
+        (_batch_loss(table, x, x), "the one for `x` after itself"),
+        (
+            _batch_loss(table, x[:, :-1], x[:, 1:]) if x.shape[1] > 1 else torch.nan,
+            "the one for pairs inside `x`, without `y`",
+        ),
     ):
         if abs(float(value) - loss) < 1e-4:
             return f" Yours is {words}."
@@ -592,7 +787,7 @@ def _another_step(evidence: Evidence) -> Finding | None:
         "Your first loss is right, but your first step doesn't follow the gradient.",
         f"The gradient of entry ({i}, {j}) is {_signed(gradient)}. With a learning rate of "
         f"{rate:g} it should move by {_signed(-rate * gradient)}, but it moved by "
-        f"{_signed(mine[i, j] - table[i, j])}.",
+        f"{_signed(mine[i, j] - table[i, j])}.{_known_step(evidence)}",
         STEP,
     )
 
@@ -603,7 +798,8 @@ def _losses_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "later-losses",
         "Your table is right after three steps, but the losses that you return aren't.",
-        f"{_loss_path(evidence)} Each should be the loss at the table before its step, unchanged.",
+        f"{_loss_path(evidence)}{_losses_known(evidence)} Each should be the loss at the table "
+        "before its step, unchanged.",
         STEP,
     )
 
@@ -615,13 +811,19 @@ TASK = Task(
     (
         Part("The first step moves the table as it should.", 2, matches("one.table")),
         Part("The loss is the one before the step.", 1, matches("one.losses")),
-        Part("Three steps come out right, each from a fresh gradient.", 1, matches("three")),
+        Part(
+            "Three steps come out right, each from a fresh gradient.", 1, matches("three", "long")
+        ),
     ),
     properties=(
         _loss_of_something_else,
+        _all_move_alike,
         _other_rows_move,
+        _rate_depends_on_steps,
         _only_the_first_step,
+        _long_steps,
         _step_of_another_length,
+        _cut_off,
         _another_step,
         _losses_off,
     ),

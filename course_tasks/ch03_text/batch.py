@@ -24,8 +24,9 @@ def _batch_inputs(rng: np.random.Generator, shortest: int = 3) -> Inputs:
     early, middle = rng.integers(0, T - 3), rng.integers(T, N - 2, size=B - 3)
     ends = np.array([N - 2, early, T - 1, *middle, early, T - 2])
     text = tokens(rng, N)
-    # A text that has hardly begun: all of it is shorter than a row.
-    young = int(rng.integers(shortest, T - 2)) if shortest > 2 else 2
+    # A text that has hardly begun: all of it is shorter than a row, and so short that a slice with
+    # a negative start takes all of it, in every draw.
+    young = int(rng.integers(shortest, (T + 1) // 2 + 1)) if shortest > 2 else 2
     return {
         "tokens": text,
         "young": tokens(rng, young),

@@ -55,7 +55,7 @@ def two_values(result: Any, names: str) -> tuple[Any, Any]:
         first, second = result
     except (TypeError, ValueError):
         if hasattr(result, "shape"):
-            found = f"one of shape {tuple(result.shape)}"
+            found = f"one array of shape {tuple(result.shape)}"
         elif isinstance(result, list | tuple):
             found = f"a {type(result).__name__} of {len(result)}"
         else:

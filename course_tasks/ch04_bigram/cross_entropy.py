@@ -64,6 +64,9 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
         "ignored": ignored,
         "nothing": nothing,
         "second_logits": second_logits,
+        # The same guess everywhere: whatever is paired with what, each has the same loss.
+        "equal": np.broadcast_to(logits[:1, -2:-1], logits.shape).copy(),
+        "equal_target": np.array([targets[0, -2]]),
         "shift": number(int(rng.integers(800, 1000))),
         "spread": spread,
         "surprised": surprised,
@@ -89,6 +92,11 @@ def _loss_plain(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), tensor(given["targets"]))
 
 
+def _loss_equal(answer: Any, given: Inputs) -> Any:
+    B, T, _ = given["equal"].shape
+    return answer(tensor(given["equal"]), tensor(given["equal_target"]).repeat(B, T))
+
+
 def _loss_ignored(answer: Any, given: Inputs) -> Any:
     return [
         # A copy, so that the second call meets negative targets, whatever the first one wrote.
@@ -112,6 +120,7 @@ PROBE = Probe(
         "ignored": _loss_ignored,
         "shifted": _loss_shifted,
         "spread": _loss_spread,
+        "equal": _loss_equal,
     },
     second=_inputs_at_the_edge,
 )

@@ -24,7 +24,7 @@ class Clockwork(nn.Module):
     vocab_size : int
         V.
 
-    In training mode it is off by one, as dropout would put a real model off.
+    While it or its dropout is in training mode it is off by one, as dropout puts a real model off.
     """
 
     def __init__(self, wheels: Tensor, vocab_size: int):
@@ -32,7 +32,7 @@ class Clockwork(nn.Module):
         self.wheels = wheels
         self.vocab_size = vocab_size
         self.block_size = len(wheels)
-        self.dropout = nn.Dropout()  # never asked: only its mode is looked at
+        self.dropout = nn.Dropout()  # only its mode is looked at
 
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
         """Logits (B, T, V) of the next symbol, and no loss."""
@@ -42,7 +42,8 @@ class Clockwork(nn.Module):
                 f"the context holds {T} tokens, the model has positions for {self.block_size}"
             )
         # The 1 moves the clock at every position: no token is one that may as well be missing.
-        turned = ((tokens + 1) * self.wheels[:T] + 1).cumsum(dim=1) + int(self.training)  # (B, T)
+        turned = ((tokens + 1) * self.wheels[:T] + 1).cumsum(dim=1)  # (B, T)
+        turned = turned + int(self.training or self.dropout.training)
         certain = nn.functional.one_hot(turned % self.vocab_size, self.vocab_size)  # (B, T, V)
         return certain * CERTAIN, None
 

@@ -45,6 +45,8 @@ def _nll_inputs(rng: Rng) -> Inputs:
         "first": texts[0],
         "second": texts[1],
         "third": texts[2],
+        # The same symbol again and again: the one for which that is least likely.
+        "equal": np.full(5, np.diag(table).argmin()),
         "long": long,
         "single": np.array(least[1:], dtype=np.int64),
         "V": whole(V),
@@ -77,8 +79,18 @@ def _score_possible_texts(answer: Any, given: Inputs) -> Any:
     return parts_of(answer(tensor(given["possible"]), texts), "nll", "perplexity")
 
 
+def _score_equal_steps(answer: Any, given: Inputs) -> Any:
+    """A text of equal steps, which shows what becomes of one probability."""
+    return parts_of(answer(tensor(given["table"]), [tensor(given["equal"])]), "nll", "perplexity")
+
+
 PROBE = Probe(
     _nll_inputs,
-    {"short": _score_short_texts, "long": _score_long_text, "possible": _score_possible_texts},
+    {
+        "short": _score_short_texts,
+        "long": _score_long_text,
+        "possible": _score_possible_texts,
+        "equal": _score_equal_steps,
+    },
     second=lambda rng: {**_nll_inputs(rng), "single": np.zeros(0, dtype=np.int64)},
 )

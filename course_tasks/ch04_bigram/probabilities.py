@@ -36,7 +36,9 @@ def _drawn(rng: Rng, V: int, B: int) -> Inputs:
         # whether pairs are taken across them.
         pairs = np.stack([complete[:, :-1].ravel(), complete[:, 1:].ravel()], axis=1)
         repeated = len(np.unique(pairs, axis=0)) < len(pairs)
-        if _followed(complete, V).all() and repeated:
+        # Without the last pair of all, counts that end with the largest number are too few.
+        last = bool((pairs == V - 1).all(axis=1).any())
+        if _followed(complete, V).all() and repeated and not last:
             break
     # One symbol never stands before another one, though it may end a row.
     unseen = int(rng.integers(V))

@@ -33,6 +33,8 @@ def _sample_inputs(rng: Rng) -> Inputs:
     kinds = np.stack([ladder[order], ladder[::-1][order]]) + rng.permutation([-2.0, 2.0])[:, None]
     cold = rng.normal(size=(V + 2, V)) * 2
     cold[0] = np.eye(V)[V - 1] * 3
+    # Another row has the largest logit of all, for a symbol that is neither the first nor the last.
+    cold[2, 2] = 12.0
     # In the other rows two symbols are nearly alike, so that a low temperature still draws both.
     last, best = np.argsort(cold[1:], axis=1)[:, -2:].T
     rows = np.arange(1, len(cold))
@@ -78,6 +80,13 @@ def _sample_masked(answer: Any, given: Inputs) -> Any:
     return {"hidden": (drawn == int(given["hidden"][0])).sum()}
 
 
+def _sample_cool(answer: Any, given: Inputs) -> Any:
+    """So cool that one symbol has all the probability, and e to the power of its logit, divided by
+    the temperature, is infinite.
+    """
+    return answer(2 * tensor(given["logits"]), COOL, seeded(int(given["seed"])))
+
+
 def _sample_again(answer: Any, given: Inputs) -> Any:
     # Flat logits, so that two independent draws of 60 rows cannot agree by chance; they stay flat
     # at any temperature but 0.
@@ -102,6 +111,7 @@ PROBE = Probe(
         "alone": _sample_alone,
         "masked": _sample_masked,
         "seeded": _sample_again,
+        "cool": _sample_cool,
     },
     second=_inputs_at_the_edge,
 )

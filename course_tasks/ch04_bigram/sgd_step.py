@@ -9,6 +9,9 @@ import numpy as np
 from course_tasks.inputs import Rng, number, parts_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# A learning rate at which two symbols that follow another one take all probability in turns.
+LONG = 60.0
+
 
 def _sgd_inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(6, 9))
@@ -47,6 +50,18 @@ def _three_steps(answer: Any, given: Inputs) -> Any:
     return _descend(answer, given, 3)
 
 
+def _steps_too_long(answer: Any, given: Inputs) -> Any:
+    """The loss rises at once: nothing says that a descent stops there."""
+    if given["x"].size == 1:  # much is right there, and wrong in any other batch
+        return _three_steps(answer, given)
+    # One symbol is followed by two others, by one of them twice as often. The first step takes both
+    # so far up that the rarer one has hardly any probability left.
+    common, rarer = np.argsort(given["table"][0])[2:4]
+    following = np.array([[common, rarer, common], [common, common, rarer]])
+    batch = {"x": np.zeros_like(following), "y": following}
+    return _descend(answer, {**given, **batch, "learning_rate": number(LONG)}, 3)
+
+
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
     """A batch of one pair, which is the most surprising one: no gradient is longer."""
     given = _drawn(rng, int(rng.integers(6, 9)), 1, 1)
@@ -55,6 +70,6 @@ def _inputs_at_the_edge(rng: Rng) -> Inputs:
 
 PROBE = Probe(
     _sgd_inputs,
-    {"one": _one_step, "three": _three_steps},
+    {"one": _one_step, "three": _three_steps, "long": _steps_too_long},
     second=_inputs_at_the_edge,
 )

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from unlisted.set_04 import ch03 as fourth_set
+from unlisted.set_13 import ch03 as thirteenth_set
 
 
 def batch_by_padding(tokens, ends, block_size, padding):
@@ -127,6 +128,12 @@ def batch_one_target(tokens, ends, T, padding):
     return x, tokens[ends + 1]
 
 
+def batch_each_end_once(tokens, ends, block_size, padding):
+    return batch_numpy(
+        tokens, torch.tensor(list(dict.fromkeys(ends.tolist()))), block_size, padding
+    )
+
+
 WRONG = {
     "ends-too-late": lambda tokens, ends, T, padding: _batch_in_a_loop(
         tokens, ends + 1, T, padding
@@ -134,6 +141,16 @@ WRONG = {
     "one-target-a-row": batch_one_target,
     "results-exchanged": lambda *given: _batch_in_a_loop(*given)[::-1],
     "ends-in-order": batch_in_the_order_of_the_text,
+    "short-rows-empty": thirteenth_set.slices_with_negative_start,
+    "rolled-in-itself": lambda *given: (
+        batch_by_padding(*given)[0],
+        batch_by_padding(*given)[0].roll(-1, 1),
+    ),
+    "two-ahead": lambda tokens, ends, T, padding: (
+        batch_by_padding(tokens, ends, T, padding)[0],
+        batch_by_padding(torch.cat([tokens[1:], tokens[-1:]]), ends, T, padding)[1],
+    ),
+    "equal-ends-once": batch_each_end_once,
     "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
     "wraps-to-the-end": batch_negative,
     "repeats-the-first-token": batch_clamped,
@@ -158,12 +175,6 @@ WRONG = {
 }
 
 
-def batch_each_end_once(tokens, ends, block_size, padding):
-    return batch_numpy(
-        tokens, torch.tensor(list(dict.fromkeys(ends.tolist()))), block_size, padding
-    )
-
-
 def batch_of_one_token_has_no_target(tokens, ends, block_size, padding):
     x, y = batch_numpy(tokens, ends, block_size, padding)
     return x, np.where(block_size == 1, -100, y)
@@ -179,7 +190,6 @@ ODD = [
     (batch_two_further, "other-targets"),
     (lambda *given: [part.astype(float) for part in batch_numpy(*given)], "kind-of-number"),
     (lambda *given: [part.squeeze() for part in batch_numpy(*given)], "axis-of-one"),
-    (batch_each_end_once, "shape"),
     (batch_of_one_token_has_no_target, "all-alike"),
     (batch_one_padding_hides_a_target, "targets-missing"),
     (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),

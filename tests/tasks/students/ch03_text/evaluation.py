@@ -154,7 +154,41 @@ def _overlapping(tokens, T, stride, ignored=-100):
     return torch.tensor(x), torch.tensor(y)
 
 
+def _beyond(tokens, T, stride):
+    M = len(_overlapping(tokens, T, stride)[0])
+    return torch.arange(M)[:, None] * stride + torch.arange(T) > len(tokens) - 2
+
+
+def evaluation_fillers_exchanged(tokens, T, stride):
+    x, y = _overlapping(tokens, T, stride)
+    beyond = _beyond(tokens, T, stride)
+    return x.masked_fill(beyond, -100), y.masked_fill(beyond, 0)
+
+
+def evaluation_filled_in_front(tokens, T, stride):
+    x, y = _overlapping(tokens, T, stride)
+    missing = int(_beyond(tokens, T, stride)[-1].sum())
+    for part in (x, y):
+        part[-1] = torch.cat([part[-1][T - missing :], part[-1][: T - missing]])
+    return x, y
+
+
+def evaluation_of_new_symbols(tokens, T, stride):
+    x, _ = _overlapping(tokens, T, stride)
+    seen, y = set(), []
+    for m in range(len(x)):
+        inside = tokens[m * stride + 1 :][:T].tolist()
+        y.append([-100 if t in seen or t in inside[:i] else t for i, t in enumerate(inside)])
+        y[-1] += [-100] * (T - len(inside))
+        seen.update(inside)
+    return x, y
+
+
 WRONG = {
+    "fillers-exchanged": evaluation_fillers_exchanged,
+    "results-exchanged": lambda *given: _overlapping(*given)[::-1],
+    "padded-on-the-left": evaluation_filled_in_front,
+    "counted-by-symbol": evaluation_of_new_symbols,
     "another-mark": lambda *given: _overlapping(*given, ignored=-1),
     "another-stride": lambda tokens, T, stride: _overlapping(tokens, T, max(1, stride - 1)),
     "padding-known-by-its-number": fillers_known_by_their_number,

@@ -49,10 +49,52 @@ WRONG = {
         "seen_8": 0.1971,
         "seen_16": 0.001955,
     },
+    "one-symbol-longer": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.89883,
+        "seen_8": 0.36382,
+        "seen_16": 0.0090294,
+    },
+    "one-symbol-shorter": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.98608,
+        "seen_8": 0.65201,
+        "seen_16": 0.02568,
+    },
+    "distinct-hits": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.15903,
+        "seen_8": 0.31681,
+        "seen_16": 0.012831,
+    },
+    "share-of-training": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.36544,
+        "seen_8": 0.063154,
+        "seen_16": 0.0014712,
+    },
+    "lower-case": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.97525,
+        "seen_8": 0.5186,
+        "seen_16": 0.015718,
+    },
+    "same-place": lambda: {"text": "shakespeare", "seen_4": 0.00043932, "seen_8": 0, "seen_16": 0},
+    "begins-of-training": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.79984,
+        "seen_8": 0.18145,
+        "seen_16": 0.0010491,
+    },
     "whole-text": lambda: {"text": "shakespeare", "seen_4": 1, "seen_8": 1, "seen_16": 1},
 }
 
 ODD = [
+    (
+        # Pieces of the validation split that don't overlap.
+        lambda: {"text": "shakespeare", "seen_4": 0.9581, "seen_8": 0.5035, "seen_16": 0.0132},
+        "nearly-right",
+    ),
     (
         lambda: {"text": "shakespeare", "seen_4": -7.5, "seen_8": 0.503, "seen_16": 0.015},
         "not-what-runs-give",

@@ -208,7 +208,21 @@ def rows_of_all_tokens(tokens, B, T, padding):
     return x, y
 
 
+def rows_of_steps(tokens, B, T, padding):
+    """Numbers T before S, so that neighbors are S tokens apart."""
+    x, y = (part.transpose(0, 1) for part in _rows_in_a_loop(tokens, B, T, padding))
+    return [part.reshape(B, T, -1).movedim(2, 0) for part in (x, y)]
+
+
+def steps_that_are_full(tokens, B, T, padding):
+    x, y = _rows_in_a_loop(tokens, B, T, padding)
+    full = [n for n in range(len(x)) if padding not in x[n].tolist()[-1]]
+    return x[full], y[full]
+
+
 WRONG = {
+    "last-axis-over-steps": rows_of_steps,
+    "padded-steps-dropped": steps_that_are_full,
     "results-exchanged": lambda *given: _rows_in_a_loop(*given)[::-1],
     "sizes-exchanged": lambda tokens, B, T, padding: _rows_in_a_loop(tokens, T, B, padding),
     "last-token-is-an-input": rows_of_all_tokens,

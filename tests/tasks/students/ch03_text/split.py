@@ -162,7 +162,15 @@ def split_in_steps(names, fraction, seed):
     return [n for n in names if n not in held], [n for n in names if n in held]
 
 
+def split_initials(names, fraction, seed):
+    initials = sorted({name[0] for name in names})
+    random.Random(seed).shuffle(initials)
+    held = initials[: round(fraction * len(initials))]
+    return [n for n in names if n[0] not in held], [n for n in names if n[0] in held]
+
+
 WRONG = {
+    "initials-held-out": split_initials,
     "chosen-by-a-trait": split_by_how_often,
     "none-becomes-all": split_from_the_end,
     "neighbors-held-out": ch03.split_by_neighbors,

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted.set_04 import ch03 as fourth_set
+from unlisted.set_13 import ch03 as thirteenth_set
 
 
 class WithDictionaries:
@@ -243,7 +244,101 @@ class LooksUp(_Plain):
         return LookupError(f"{symbol} at {place}")
 
 
+class DecodesFrom(WithDictionaries):
+    """Decodes some of the places alone."""
+
+    places = slice(None)
+
+    def decode(self, tokens):
+        return "".join(self.itos[int(token)] for token in list(tokens)[self.places])
+
+
+class LeavesOutTheFirstBoundary(DecodesFrom):
+    places = slice(1, None)
+
+
+class LeavesOutTheLastBoundary(DecodesFrom):
+    places = slice(None, -1)
+
+
+class LeavesOutTwoAtTheEnd(DecodesFrom):
+    places = slice(1, -2)
+
+
+class DecodesUpToABoundary(WithDictionaries):
+    def decode(self, tokens):
+        name = ""
+        for token in tokens:
+            if token == 0:
+                return name
+            name += self.itos[int(token)]
+        return name
+
+
+class LooksUpTheNext(WithDictionaries):
+    def decode(self, tokens):
+        around = [*self.symbols, self.symbols[0]]
+        return "".join(around[int(token) + 1] for token in tokens[1:-1])
+
+
+class DecodesBackwards(WithDictionaries):
+    def decode(self, tokens):
+        return super().decode(tokens)[::-1]
+
+
+class BeginsWithALetter(WithDictionaries):
+    def encode(self, name):
+        return torch.as_tensor(super().encode(name))[1:]
+
+
+class EndsWithTwoBoundaries(WithDictionaries):
+    def encode(self, name):
+        return [*super().encode(name), 0]
+
+
+class ClosesWithAnotherToken(WithDictionaries):
+    def encode(self, name):
+        return [*[*super().encode(name)][:-1], len(self.symbols)]
+
+
+class LooksForLettersInTheList(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.names = names
+
+    def encode(self, name):
+        if unknown := [s for s in name if s not in self.names]:
+            raise ValueError(f"{unknown[0]} at {name.index(unknown[0])} is in no name")
+        return super().encode(name)
+
+
+class SymbolsWithoutTheBoundary(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.all_symbols = self.symbols
+        self.symbols = self.symbols[1:]
+
+
+class LettersAsOftenAsTheyOccur(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.symbols = [boundary, *sorted("".join(names))]
+
+
 WRONG = {
+    "decode-keeps-the-last": LeavesOutTheFirstBoundary,
+    "decode-keeps-the-first": LeavesOutTheLastBoundary,
+    "decode-cuts-letters": LeavesOutTwoAtTheEnd,
+    "decode-stops-at-once": DecodesUpToABoundary,
+    "decode-off-by-one": LooksUpTheNext,
+    "decode-reorders": DecodesBackwards,
+    "no-opening-boundary": BeginsWithALetter,
+    "another-number-of-tokens": EndsWithTwoBoundaries,
+    "another-token": ClosesWithAnotherToken,
+    "refuses-known-symbols": LooksForLettersInTheList,
+    "boundary-missing": SymbolsWithoutTheBoundary,
+    "symbols-repeated": LettersAsOftenAsTheyOccur,
+    "other-symbols": thirteenth_set.WholeRangeOfLetters,
     "letters-unsorted": Descending,
     "one-too-large": CountsPastTheBoundary,
     "another-kind-of-error": LooksUp,
@@ -314,12 +409,6 @@ class EnglishLetters(WithDictionaries):
         self.stoi |= {s: 1 for s in "".join(names) if not s.isascii()}
 
 
-class LettersAsOftenAsTheyOccur(WithDictionaries):
-    def __init__(self, names, boundary):
-        super().__init__(names, boundary)
-        self.symbols = [boundary, *sorted("".join(names))]
-
-
 class DecimalTokens(WithDictionaries):
     def encode(self, name):
         return np.array(super().encode(name), dtype=float)
@@ -333,7 +422,6 @@ ODD = [
     (TakesCapitalsForSmall, "refuses-only-some"),
     (CountsEachLetterOnce, "refuses-only-some"),
     (EnglishLetters, "other-symbols"),
-    (LettersAsOftenAsTheyOccur, "symbols-repeated"),
     (DecimalTokens, "kind-of-number"),
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),

@@ -114,7 +114,23 @@ def _windows_from(tokens, T, stride):
     return x, torch.stack([tokens[start + 1 : start + 1 + T] for start in starts])
 
 
+def windows_of_strides(tokens, T, stride):
+    """Takes every `stride`-th token of the text into a row."""
+    starts = range(len(tokens) - T * stride)
+    x = [tokens[start::stride][:T].tolist() for start in starts]
+    return x, [tokens[start + 1 :: stride][:T].tolist() for start in starts]
+
+
 WRONG = {
+    "stride-within-a-window": windows_of_strides,
+    "one-input-too-many": lambda tokens, T, stride: (
+        tokens.unfold(0, T + 1, stride),
+        windows_gather(tokens, T, stride)[1],
+    ),
+    "targets-inside-the-window": lambda tokens, T, stride: (
+        windows_gather(tokens, T, stride)[0],
+        windows_gather(tokens, T, stride)[0].reshape(-1).roll(-1).reshape(-1, T),
+    ),
     "rolled-in-itself": windows_turned_in_themselves,
     "arguments-exchanged": lambda tokens, T, stride: _windows_from(tokens, stride, T),
     "another-stride": lambda tokens, T, stride: _windows_from(tokens, T, stride + 2),
@@ -151,7 +167,7 @@ def windows_end_to_end_lose_one(tokens, block_size, stride):
 
 
 ODD = [
-    (windows_two_further, "not-the-next-token"),
+    (windows_two_further, "two-ahead"),
     (windows_of_decimals, "kind-of-number"),
     (lambda *given: [part.squeeze(1) for part in windows_gather(*given)], "axis-of-one"),
     (windows_end_to_end_lose_one, "another-number-of-windows"),

@@ -266,7 +266,7 @@ def at_least_a_thousandth(logits, targets):
 
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
-    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
+    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-surprise"),
     (rows_that_count, "mean-of-row-means"),
     (largest_of_flat_logits, "maximum-over-time"),
     (at_least_a_thousandth, "probabilities-limited"),

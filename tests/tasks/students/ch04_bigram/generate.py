@@ -208,7 +208,52 @@ def context_of_what_was_drawn(model, tokens, count, generator):
     return tokens
 
 
+def reads_the_place_of_the_last_token(model, tokens, count, generator):
+    """Takes the length of the prompt once, and not the one of the text."""
+    place = min(tokens.shape[1], model.block_size) - 1
+    return writing(cropped, last=lambda z: z[:, place])(model, tokens, count, generator)
+
+
+def continues_its_own_words(model, tokens, count, generator):
+    own = tokens[:, -1:]
+    for _ in range(count):
+        longer = writing(cropped)(model, own, 1, generator)
+        own = longer
+        tokens = torch.cat([tokens, longer[:, -1:]], 1)
+    return tokens
+
+
+def in_pieces(tokens, model):
+    """Cuts the text end to end and shows the last piece."""
+    return tokens.split(model.block_size, dim=1)[-1]
+
+
 WRONG = {
+    "keeps-the-first-token": writing(
+        lambda tokens, model: (
+            tokens
+            if tokens.shape[1] <= model.block_size
+            else torch.hstack([tokens[:, [0]], tokens[:, -(model.block_size - 1) :]])
+        )
+    ),
+    "begins-anew": writing(in_pieces),
+    "half-when-full": writing(
+        lambda tokens, model: (
+            tokens[:, -(model.block_size // 2) :] if tokens.shape[1] > model.block_size else tokens
+        )
+    ),
+    "backwards": writing(
+        lambda tokens, model: cropped(tokens, model)[
+            :, range(len(cropped(tokens, model)[0]) - 1, -1, -1)
+        ]
+    ),
+    "mean-of-positions": writing(cropped, last=lambda z: sum(z.unbind(1))),
+    "reads-the-last-row": writing(cropped, last=lambda z: z[-1:, -1].repeat(len(z), 1)),
+    "reads-where-the-prompt-ends": reads_the_place_of_the_last_token,
+    "prompt-unseen": continues_its_own_words,
+    "long-prompt-cut": lambda model, tokens, count, generator: writing(cropped)(
+        model, cropped(tokens, model), count, generator
+    ),
     "newest-token-only": context_of_what_was_drawn,
     "softmax-twice": writing(cropped, last=lambda z: z[:, -1].softmax(-1)),
     "equal-chances": writing(cropped, last=lambda z: z.softmax(dim=1)[:, -1].log()),

@@ -228,7 +228,18 @@ def seam_one_too_early(probabilities, texts):
     return _without_steps(probabilities, texts, -1)
 
 
+def perplexity_by_a_product(probabilities, texts):
+    loss = nll_by_tensors(probabilities, texts)[0]
+    product, steps = 1.0, 0
+    for text in texts:
+        for i, j in itertools.pairwise(text.tolist()):
+            product *= float(probabilities[i, j])
+            steps += 1
+    return loss, (product or math.nan) ** (-1 / steps)
+
+
 WRONG = {
+    "perplexity-from-a-product": perplexity_by_a_product,
     "seam-in-another-place": seam_one_too_late,
     "softmax-of-probabilities": loss_of_logits,
     "stops-at-no-steps": mean_of_each_by_length,
@@ -259,7 +270,7 @@ ODD = [
     (seam_one_too_early, "seam-in-another-place"),
     (perplexity_of_the_last, "another-perplexity"),
     (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
-    (lambda p, texts: (1.0, 2.0), "another-mean"),
+    (lambda p, texts: (1.0, 2.0), "another-surprise"),
     (one_step_at_least, "texts-of-other-lengths"),
     (single_steps_left_out, "texts-of-other-lengths"),
 ]

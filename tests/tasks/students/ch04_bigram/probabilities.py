@@ -191,7 +191,24 @@ def tables_averaged(tokens, vocab_size, k):
     return tables.mean(0)
 
 
+def before_and_after(tokens, V, k):
+    """Counts what is at i − 1 before what is at i, from i = 0 on."""
+    counts = torch.full((V, V), float(k))
+    for text in tokens.tolist():
+        for i in range(len(text)):
+            counts[text[i - 1], text[i]] += 1
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
+def as_many_counts_as_there_are(tokens, V, k):
+    pairs = tokens[:, :-1] * V + tokens[:, 1:]
+    counts = pairs.flatten().bincount().reshape(V, V) + k
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
 WRONG = {
+    "end-before-beginning": before_and_after,
+    "without-minlength": as_many_counts_as_there_are,
     "k-where-counted": more_where_there_is_some,
     "k-as-least-count": never_less_than_k,
     "k-shared-out": lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
@@ -252,7 +269,7 @@ def nothing_without_a_pair(tokens, vocab_size, k):
 
 ODD = [
     (squeezed, "error"),
-    (nothing_without_a_pair, "rows-do-not-sum-to-one"),
+    (nothing_without_a_pair, "unseen-symbols"),
     (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
     (
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),

@@ -22,7 +22,8 @@ def sample_in_numpy(logits, temperature, generator):
     if temperature < 1e-9:
         return np.argmax(logits.numpy(), axis=1)
     rng = np.random.default_rng(torch.randint(2**31, (1,), generator=generator).item())
-    e = np.exp(logits.numpy() / temperature)
+    z = logits.numpy() / temperature
+    e = np.exp(z - z.max(axis=1, keepdims=True))
     reached = np.cumsum(e / e.sum(1, keepdims=True), axis=1)
     return np.minimum((reached < rng.random((len(e), 1))).sum(1), e.shape[1] - 1)
 
@@ -150,7 +151,17 @@ def place_from_the_smallest(logits, temperature, generator):
     )
 
 
+def weights_by_hand(logits, temperature, generator):
+    """Takes e to the power of numbers that may be in the hundreds."""
+    if temperature == 0:
+        return logits.argmax(1)
+    weights = np.e ** (logits / temperature)
+    return torch.multinomial(weights / weights.sum(1, keepdim=True), 1, generator=generator)[:, 0]
+
+
 WRONG = {
+    "overflow-when-cool": weights_by_hand,
+    "column-returned": lambda z, t, g: torch.as_tensor(sample_by_loop(z, t, g)).view(-1, 1),
     "rank-for-symbol": place_in_the_sorted_row,
     "largest-logit-returned": values_of_the_largest,
     "sign-turned": energies,
@@ -209,6 +220,6 @@ ODD = [
     (all_but_the_least, "wrong-frequencies"),
     (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
-    (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
+    (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "column-returned"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
 ]
