@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
@@ -182,6 +182,13 @@ def _misjudged(*faults: str) -> Callable[[Evidence], str]:
     return say
 
 
+def _in_all(errors: Mapping[str, tuple[list[str], list[str]]]) -> str:
+    """A question, if what was missed shows only at some positions or in some samples."""
+    if errors["stream"][0]:
+        return ""
+    return " Or do you ask for a change at every position, or in every sample? One is enough."
+
+
 def _faint_missed(evidence: Evidence) -> Finding | None:
     """Speaks if no block is accused without reason and the missed faults are faint ones."""
     errors = {fault: _errors(evidence, fault) for fault in FAULTS}
@@ -198,7 +205,7 @@ def _faint_missed(evidence: Evidence) -> Finding | None:
         "You miss faults that change the outputs only a little.",
         unwrapped(f"""{_misjudged(*FAULTS)(evidence)} With an `x` from `torch.randn` these faults
         change outputs by a few tenths, while rounding changes them by less than 0.00001. A
-        tolerance of 1e-4 lies in between."""),
+        tolerance of 1e-4 lies in between.{_in_all(errors)}"""),
         BLOCK,
     )
 

@@ -25,15 +25,53 @@ def drawn(rng: Rng, *shape: int) -> Array:
     return (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
 
 
+class Recorder:
+    """What branches are given to read, call by call.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of what is noted: the stream's, (B, T, C).
+    """
+
+    def __init__(self, *shape: int):
+        self._shape = shape
+        self._calls: list[tuple[int, Tensor]] = []
+
+    def note(self, which: int, *read: Tensor) -> None:
+        """Note one call of the branch with this number, and the first thing that it read."""
+        if len(self._calls) < _MOST_CALLS:
+            self._calls.append((which, read[0].detach().clone()))
+
+    def told(self) -> dict[str, Any]:
+        """`called` (n,) the numbers of the branches, and `read` (n, B, T, C); nothing at all if a
+        branch read something of another shape.
+        """
+        if any(tuple(read.shape) != self._shape for _, read in self._calls):
+            return {"called": [], "read": torch.zeros(0, *self._shape)}
+        reads = [read for _, read in self._calls]
+        return {
+            "called": [which for which, _ in self._calls],
+            "read": torch.stack(reads) if reads else torch.zeros(0, *self._shape),
+        }
+
+
+# More calls than any answer needs that could be described.
+_MOST_CALLS = 20
+
+
 class Branch(nn.Module):
     """A branch with fixed weights: one layer and a bend, (B, T, C) → (B, T, C)."""
 
-    def __init__(self, weight: Tensor):
+    def __init__(self, weight: Tensor, recorder: Recorder | None = None, number: int = 0):
         super().__init__()
         self.weight = nn.Parameter(weight)
+        self._recorder, self._number = recorder, number
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
+        if self._recorder is not None:
+            self._recorder.note(self._number, x)
         return torch.tanh(x @ self.weight.T) * 2
 
 
