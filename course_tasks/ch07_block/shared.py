@@ -37,23 +37,26 @@ class Recorder:
     def __init__(self, *shape: int):
         self._shape = shape
         self._calls: list[tuple[int, Tensor]] = []
+        self._besides: list[Tensor] = []
 
-    def note(self, which: int, *read: Tensor) -> None:
-        """Note one call of the branch with this number, and the first thing that it read."""
+    def note(self, which: int, read: Tensor, *besides: Tensor) -> None:
+        """Note one call of the branch with this number, and what it read."""
         if len(self._calls) < _MOST_CALLS:
-            self._calls.append((which, read[0].detach().clone()))
+            self._calls.append((which, read.detach().clone()))
+            self._besides.extend(one.detach().clone() for one in besides)
 
     def told(self) -> dict[str, Any]:
-        """`called` (n,) the numbers of the branches, and `read` (n, B, T, C); nothing at all if a
-        branch read something of another shape.
+        """`called` (n,) the numbers of the branches, `lengths` (n,) of what they read, and `read`
+        (n, B, T, C), where that has the shape of the stream; `besides` is the first other thing
+        that one was given.
         """
-        if any(tuple(read.shape) != self._shape for _, read in self._calls):
-            return {"called": [], "read": torch.zeros(0, *self._shape)}
-        reads = [read for _, read in self._calls]
-        return {
+        fit = [call for call in self._calls if tuple(call[1].shape) == self._shape]
+        told: dict[str, Any] = {
             "called": [which for which, _ in self._calls],
-            "read": torch.stack(reads) if reads else torch.zeros(0, *self._shape),
+            "lengths": [read.shape[1] if read.ndim == 3 else 0 for _, read in self._calls],
+            "read": torch.stack([torch.zeros(self._shape), *(read for _, read in fit)])[1:],
         }
+        return told | ({"besides": self._besides[0]} if self._besides else {})
 
 
 # More calls than any answer needs that could be described.
