@@ -567,9 +567,29 @@ def _another_factor(evidence: Evidence) -> Finding | None:
         "another-factor",
         f"You multiply the branches' outputs by {number(factor)} instead of 1 / √N, which is "
         f"{number(N**-0.5)}.",
-        f"Each output is divided by √N, with N = {N} the number of branches. {_both(evidence)}",
+        f"Each output is divided by √N, with N = {N} the number of branches."
+        f"{_source(evidence, factor)} {_both(evidence)}",
         STREAM,
     )
+
+
+def _source(evidence: Evidence, factor: float) -> str:
+    """Where such a factor may come from; empty if it is none that we know."""
+    B, T, C, N = (evidence.number(name) for name in ("B", "T", "C", "N"))
+    known = {
+        "2 / N. Python reads `N ** 1 / 2` as `(N ** 1) / 2`, so write `N ** 0.5`": 2 / N,
+        "−1 / √N, so you subtract what you should add": -(N**-0.5),
+        "1 / N²": N**-2,
+        "1 / ∛N": N ** (-1 / 3),
+        "1 / √√N": N**-0.25,
+        "1 / √(N · C)": (N * C) ** -0.5,
+        "1 / √(B · T · C), with the number of entries in `x`": (B * T * C) ** -0.5,
+        "1 / √(N · C²), with the number of parameters": (N * C * C) ** -0.5,
+        "1 / log N": 1 / math.log(N) if N > 1 else math.inf,
+        "1 / (1 + √N)": 1 / (1 + N**0.5),
+    }
+    words = [name for name, value in known.items() if abs(factor - value) < 1e-4]
+    return f" Yours is {words[0]}." if words else ""
 
 
 def _made_of(values: Array, known: Sequence[Array]) -> Array | None:

@@ -372,7 +372,7 @@ def _something_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "same-numbers",
             "Several of your matrices hold exactly the same numbers.",
-            "Do you set a seed or make a generator anew before each of them? Matrices should be "
+            "Do you set a seed or make a new generator before each of them? Matrices should be "
             "drawn one after the other, so that the branches start out different.",
             START,
         )
