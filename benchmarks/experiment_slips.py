@@ -20,9 +20,6 @@ BLOCKS_CUT_AND_TRAINED = """        model.blocks = nn.Sequential(*stack)
 FOUR_BLOCKS_TRAINED = (
     "    fit(model, corpus, steps=500, batch_size=64, lr=0.01, seed=seed, progress=False)\n"
 )
-WORDS_TRAINED = (
-    "    fit(model, corpus, steps=500, batch_size=32, lr=0.01, seed=seed, progress=False)\n"
-)
 THREE_BLOCKS_TRAINED = """        torch.manual_seed(seed)
         config = Config(len(corpus.vocabulary), 8, n_layer=len(stack), n_head=4, n_embd=32)
         model = fuse(GPT(config))
@@ -203,14 +200,6 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Called `fit` in the loop, so that the shorter stacks are trained further.",
             {FOUR_BLOCKS_TRAINED: "", BLOCKS_CUT: BLOCKS_CUT_AND_TRAINED},
         ),
-        "one-block-left": Slip(
-            "Kept the first block alone, or the last, instead of taking it out.",
-            {
-                '"without_first": blocks[1:]': '"without_first": blocks[:1]',
-                '"without_last": blocks[:-1]': '"without_last": blocks[-1:]',
-            },
-        ),
-        "untrained": Slip("Didn't train the model.", {FOUR_BLOCKS_TRAINED: ""}),
     },
     "08/real-words": {
         "in-the-text": Slip(
@@ -221,16 +210,6 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Counted each word once, however often it was written.",
             {"words = [w for": "words = {w for", ".split()[:-1]]": ".split()[:-1]}"},
         ),
-        "words-of-the-validation": Slip(
-            "Looked for the words in the validation split.", {"corpus.train)": "corpus.validation)"}
-        ),
-        "symbols-known": Slip(
-            "Made a set of the text's symbols instead of its words.",
-            {
-                "(corpus.train).split())": "(corpus.train))",
-            },
-        ),
-        "untrained": Slip("Didn't train the model.", {WORDS_TRAINED: ""}),
     },
     "09/letters-of-past": {
         "measured-where-counted": Slip(

@@ -378,6 +378,7 @@ _TOGETHER: dict[str, _Pair] = {
     "{} * {}": lambda g, u: g * u,
     "{} + {}": lambda g, u: g + u,
     "{} − {}": lambda g, u: g - u,
+    "relu({} + {})": lambda g, u: _relu(g + u),
     "maximum({}, {})": np.maximum,
     "minimum({}, {})": np.minimum,
     "g * u + u with g = {} and u = {}": lambda g, u: g * u + u,

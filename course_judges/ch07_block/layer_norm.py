@@ -12,7 +12,7 @@ from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest, farthest_index
-from course_judges.wording import number, unwrapped
+from course_judges.wording import first_upper, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -247,6 +247,16 @@ _variance_of_the_position = mistake(
     _in_groups,
     cases=("whole", "groups"),
 )(_made_of(lambda parts, _: _mean(parts), lambda _, whole: _biased(whole)))
+
+_first_group_for_all = mistake(
+    "You used the mean or the variance of the first group for every group, but each has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+    also=(
+        _made_of(lambda parts, _: _mean(parts[..., :1, :]), lambda parts, _: _biased(parts)),
+        _made_of(lambda parts, _: _mean(parts), lambda parts, _: _biased(parts[..., :1, :])),
+    ),
+)(_made_of(lambda parts, _: _mean(parts[..., :1, :]), lambda parts, _: _biased(parts[..., :1, :])))
 
 _eps_elsewhere = mistake(
     "You added `eps` in the wrong place. It belongs under the root, next to the variance.",
@@ -638,16 +648,17 @@ def _other_gain(evidence: Evidence) -> Finding | None:
         if len(rows) < _FEW and not named:
             return None  # two points are always on a straight line
         which = f", {named[0]}," if named and named[0].strip() else ""
+        c = int((np.abs(mine_by_channel - right) > 1e-3).argmax())
         told.append(
-            f"you {verb} {number(round(float(mine_by_channel[0]), 4) + 0.0)}{which} instead of the"
-            f" {name}, {number(float(right[0]))}"
+            f"in channel {c} you {verb} {number(round(float(mine_by_channel[c]), 4) + 0.0)}{which}"
+            f" instead of the {name}, {number(float(right[c]))}"
         )
     if not told:
         return None
     return Finding(
         "other-gain",
         "You normalize correctly, but you don't use gain and shift as the task asks.",
-        f"In channel 0, {', and '.join(told)}.",
+        first_upper(f"{', and '.join(told)}."),
         NORM,
     )
 

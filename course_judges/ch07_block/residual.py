@@ -16,7 +16,7 @@ from course_judges.describing import WRITTEN_OVER
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
-from course_judges.wording import index, listed, number, row, unwrapped
+from course_judges.wording import first_upper, index, listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -615,6 +615,47 @@ def _factors(of_x: str, of_outputs: Sequence[str]) -> str:
     return f"`x` by {of_x} and {whose} by {by}"
 
 
+# What may be done to the stream, or to what a branch returns, besides.
+_CHANGES: dict[str, Callable[[Array], Array]] = {
+    "the ReLU": lambda a: np.maximum(a, 0),
+    "the tanh": np.tanh,
+    "the absolute value": np.abs,
+    "the norm": lambda a: (
+        (a - a.mean(axis=-1, keepdims=True)) / np.sqrt(a.var(axis=-1, keepdims=True) + 1e-5)
+    ),
+    "the mean over the positions": lambda a: a.mean(axis=1, keepdims=True) + 0 * a,
+    "the mean over the channels": lambda a: a.mean(axis=-1, keepdims=True) + 0 * a,
+    "the mean over all entries": lambda a: a.mean() + 0 * a,
+}
+
+
+def _changed(evidence: Evidence, values: Array, known: Sequence[Array]) -> Finding | None:
+    """What a branch reads or the module returns is the right stream, or has the right last output,
+    but for a change that is no factor.
+    """
+    root = evidence.number("N") ** -0.5
+    n, stream = len(known) - 1, known[0] + root * sum(known[1:])
+    before = stream - root * known[-1]
+    whose = "what you return" if n == evidence.number("N") else f"what branch {n} reads"
+    for words, change in _CHANGES.items():
+        if np.allclose(values, change(stream), atol=1e-3):
+            told = f"{first_upper(whose)} is {words} of the stream instead of the stream itself."
+        elif n and np.allclose(values, before + root * change(known[-1]), atol=1e-3):
+            told = (
+                f"In {whose}, {words} of the output of branch {n - 1} is added, divided by √N,"
+                " instead of the output itself."
+            )
+        else:
+            continue
+        return Finding(
+            "another-sum",
+            "You change the stream, or what a branch returns, by more than the factor 1 / √N.",
+            f"{told} Branches are counted from 0. {_both(evidence)}",
+            STREAM,
+        )
+    return None
+
+
 def _another_sum(evidence: Evidence) -> Finding | None:
     """The first branch that reads another sum of the input and earlier outputs than it should, or
     else the sum that is returned.
@@ -639,7 +680,7 @@ def _another_sum(evidence: Evidence) -> Finding | None:
     for n, values in enumerate([*reads, mine]):
         factors = _made_of(values, [x, *written[:n]])
         if factors is None:
-            return None
+            return _changed(evidence, values, [x, *written[:n]])
         if np.allclose(factors, [1.0, *[N**-0.5] * n], atol=1e-3):
             continue
         shown = [number(round(float(factor), 4) + 0.0) for factor in factors]

@@ -164,7 +164,15 @@ def zero_for_constants(x, gain, shift, groups, eps):
     return y.masked_fill(flat.reshape(x.shape), 0.0) if parts.shape[-1] > 1 else y
 
 
+def as_in_the_first_group(x, gain, shift, groups, eps):
+    parts = x.unflatten(-1, (groups, -1))
+    first = parts[:, :, 0, :]
+    mean, square = first.mean(-1)[:, :, None], first.var(-1, correction=0)[:, :, None]
+    return (x - mean) / (square + eps).sqrt() * gain + shift
+
+
 WRONG = {
+    "first-group-for-all": as_in_the_first_group,
     "groups-overlap": beginning_one_later,
     "mean-over-the-positions": down_the_positions(mean=True, variance=False),
     "variance-over-the-positions": down_the_positions(mean=False, variance=True),

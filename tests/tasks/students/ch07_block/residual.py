@@ -267,6 +267,12 @@ def in_pairs_turned_round(branches, root, x):
     return rightly(order, root, x)
 
 
+def outputs_bent(branches, root, x):
+    for branch in branches:
+        x = x + branch(x).relu() / root
+    return x
+
+
 WRONG = {
     "weights-changed": WeightsDivided,
     "another-order": streaming(in_pairs_turned_round),
@@ -369,6 +375,7 @@ class UnscaledStreamOfAPlainList(nn.Module):
 
 
 ODD = [
+    (streaming(outputs_bent), "another-sum"),
     (streaming(copy_that_grows_too_much), "error"),
     (FirstBranchDetached, "some-learn-nothing"),
     (UnscaledStreamOfAPlainList, "parameters-missing"),
