@@ -13,13 +13,6 @@ from dataclasses import dataclass
 BLOCKS_CUT = """        model.blocks = nn.Sequential(*stack)
         losses[name] = evaluate(model, corpus.validation, 8)
 """
-BLOCKS_CUT_AND_TRAINED = """        model.blocks = nn.Sequential(*stack)
-        fit(model, corpus, steps=500, batch_size=64, lr=0.01, seed=seed, progress=False)
-        losses[name] = evaluate(model, corpus.validation, 8)
-"""
-FOUR_BLOCKS_TRAINED = (
-    "    fit(model, corpus, steps=500, batch_size=64, lr=0.01, seed=seed, progress=False)\n"
-)
 THREE_BLOCKS_TRAINED = """        torch.manual_seed(seed)
         config = Config(len(corpus.vocabulary), 8, n_layer=len(stack), n_head=4, n_embd=32)
         model = fuse(GPT(config))
@@ -195,10 +188,6 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "both-cut": Slip(
             "Cut the last block from the stack that had already lost its first.",
             {'"without_last": blocks[:-1]': '"without_last": blocks[1:-1]'},
-        ),
-        "trained-in-each-round": Slip(
-            "Called `fit` in the loop, so that the shorter stacks are trained further.",
-            {FOUR_BLOCKS_TRAINED: "", BLOCKS_CUT: BLOCKS_CUT_AND_TRAINED},
         ),
     },
     "08/real-words": {
