@@ -426,17 +426,22 @@ _wrong_order = mistake(
 )(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
 
 
+def _order(evidence: Evidence) -> list[int]:
+    """The branches that were run, by their numbers."""
+    called = evidence.answers.array("reads.called")
+    return [] if called is None else [int(n) for n in called]
+
+
 def _shuffled(evidence: Evidence) -> bool:
     """True if every branch ran once, but not in the order of the list."""
-    called = evidence.answers.array("reads.called")
-    order = [] if called is None else called.tolist()
+    order = _order(evidence)
     return sorted(order) == list(range(evidence.number("N"))) != order
 
 
 _another_order = mistake(
     "You ran the branches in another order than that of the list.",
     lambda e: unwrapped(f"""Counted from 0, you ran
-    {listed(e.answers.values["reads.called"])}. Do you keep them in a set? It has no order.
+    {listed(_order(e))}. Do you keep them in a set? It has no order.
     {farthest(e, "stream.out")}"""),
     recognized=_shuffled,
 )(_going(lambda branches, x: ResidualStream([*branches[1:], branches[0]])(x)))
