@@ -40,6 +40,15 @@ class DecoderBlock(nn.Module):
         return x + self.feed_forward(self.feed_forward_norm(x))
 
 
+class NormsWithoutShift(DecoderBlock):
+    """A block whose norms have a gain only."""
+
+    def __init__(self, n_embd: int, *branches: nn.Module):
+        super().__init__(n_embd, *branches)
+        for name in _NORMS.values():
+            setattr(self, name, nn.LayerNorm(n_embd, bias=False))
+
+
 def going(forward: Callable[[Any, Tensor, Tensor], Tensor]) -> type[DecoderBlock]:
     """The same parts with another forward pass."""
 

@@ -20,7 +20,10 @@ _TOO_STRONG = 1.05
 _PAST = ((0, 0, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
 # An inspector that looks at the first position only doesn't notice this.
 _EVERYTHING = ((0, _FAINT, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
-_SAMPLES = ((0, 0, 0), (0, 1, _FAINT), (0, 0, 0), (0, 0, 0))
+# Samples look in one direction only, so an inspector that changes a single sample misses one of
+# these.
+_EARLIER_SAMPLES = ((0, 0, 0), (0, 1, _FAINT), (0, 0, 0), (0, 0, 0))
+_LATER_SAMPLES = ((0, 0, 0), (_FAINT, 1, 0), (0, 0, 0), (0, 0, 0))
 
 
 def _form(
@@ -38,20 +41,27 @@ def _form(
     )
 
 
+EARLIER = "weak attention to earlier samples"
+LATER = "no residual, weak attention to later samples"
+
 FORMS: dict[str, BlockBehavior] = {
     "sound": _form(),
     "mask of −3": _form(_EVERYTHING),
     "norm over the sequence": _form(over=(_SEQUENCE, _SEQUENCE)),
     "norm over the batch": _form(over=(_FEATURES, _BATCH)),
-    "weak attention to other samples": _form(_SAMPLES),
-    "no residual": _form(carries=(0.0, 0.0)),
+    EARLIER: _form(_EARLIER_SAMPLES),
+    LATER: _form(_LATER_SAMPLES, carries=(0.0, 0.0)),
     "residual times 1.05": _form(carries=(1.0, _TOO_STRONG)),
     "post-norm": _form(before=False),
 }
 """Name to block. Each check draws the order in which they are shown."""
 
-FAINT = frozenset({"mask of −3", "weak attention to other samples", "residual times 1.05"})
-"""Blocks whose fault a tolerance of 1 hides."""
+FAINT = {
+    "future": frozenset({"mask of −3"}),
+    "batch": frozenset({EARLIER, LATER}),
+    "stream": frozenset({"residual times 1.05"}),
+}
+"""For each fault, the blocks in which a tolerance of 1 hides it."""
 
 FAINTISH = frozenset({"norm over the batch"})
 """Blocks whose fault a tolerance of 1 hides in some draws."""

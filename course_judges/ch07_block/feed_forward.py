@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
+from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
 from course_judges.wording import row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Forward = Callable[[Any, Tensor], Tensor]
@@ -315,6 +318,140 @@ class _MoreLayers(GatedFeedForward):
         return self.out(super().forward(x))
 
 
+_Numbers = Callable[[Array], Array]
+_Pair = Callable[[Array, Array], Array]
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+# What may be done at each step, in the words of a formula. What is right comes first.
+_READ: dict[str, _Numbers] = {
+    "x": lambda x: x,
+    "relu(x)": _relu,
+    "norm(x)": lambda x: (
+        (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+    ),
+}
+_GATES: dict[str, _Numbers] = {
+    "relu({})": _relu,
+    "{}": lambda g: g,
+    "abs({})": np.abs,
+    "sigmoid({})": _sigmoid,
+    "silu({})": lambda g: g * _sigmoid(g),
+    "relu(silu({}))": lambda g: _relu(g) * _sigmoid(g),
+    "relu(tanh({}))": lambda g: _relu(np.tanh(g)),
+    "relu(sigmoid({}))": lambda g: _sigmoid(g),
+    "tanh({})": np.tanh,
+    "{}²": np.square,
+    "relu({})²": lambda g: _relu(g) ** 2,
+    "({} > 0)": lambda g: (g > 0) * 1.0,
+    "(1 − relu({}))": lambda g: 1 - _relu(g),
+    "(1 + relu({}))": lambda g: 1 + _relu(g),
+    "(1 − sigmoid({}))": lambda g: 1 - _sigmoid(g),
+    "relu(1 − {})": lambda g: _relu(1 - g),
+    "minimum({}, 0)": lambda g: np.minimum(g, 0),
+    "(0 if {0} < 0.5 else {0})": lambda g: np.where(g < 0.5, 0, g),
+    "relu(−{})": lambda g: _relu(-g),
+    "−relu({})": lambda g: -_relu(g),
+    "softmax({})": softmax,
+    "softmax(relu({}))": lambda g: softmax(_relu(g)),
+    "exp({})": lambda g: np.exp(np.minimum(g, 50)),
+}
+_VALUES: dict[str, _Numbers] = {
+    "{}": lambda u: u,
+    "relu({})": _relu,
+    "abs({})": np.abs,
+    "tanh({})": np.tanh,
+    "sigmoid({})": _sigmoid,
+    "silu({})": lambda u: u * _sigmoid(u),
+    "{}²": np.square,
+    "softmax({})": softmax,
+    "−{}": lambda u: -u,
+}
+_TOGETHER: dict[str, _Pair] = {
+    "{} * {}": lambda g, u: g * u,
+    "{} + {}": lambda g, u: g + u,
+    "{} − {}": lambda g, u: g - u,
+    "relu({} + {})": lambda g, u: _relu(g + u),
+    "maximum({}, {})": np.maximum,
+    "minimum({}, {})": np.minimum,
+    "g * u + u with g = {} and u = {}": lambda g, u: g * u + u,
+    "g * u + g with g = {} and u = {}": lambda g, u: g * u + g,
+    "g + u where g > 0, with g = {} and u = {}": lambda g, u: np.where(g > 0, g + u, 0),
+    "u where g > 0, else g, with g = {} and u = {}": lambda g, u: np.where(g > 0, u, g),
+    "g where g > u, else 0, with g = {} and u = {}": lambda g, u: np.where(g > u, g, 0),
+}
+_WRAPPED: dict[str, _Numbers] = {
+    "{}": lambda y: y,
+    "relu({})": _relu,
+    "tanh({})": np.tanh,
+    "sigmoid({})": _sigmoid,
+    "softmax({})": softmax,
+    "abs({})": np.abs,
+}
+_CHOICES: tuple[dict[str, Any], ...] = (
+    _READ, _READ, _GATES, _VALUES, _TOGETHER, _WRAPPED, _WRAPPED,
+)  # fmt: skip
+
+
+def _formulas() -> Iterator[tuple[str, ...]]:
+    """The right formula with one step or two of its steps replaced, in this order."""
+    right = tuple(next(iter(names)) for names in _CHOICES)
+    for many in (1, 2):
+        for steps in combinations(range(len(right)), many):
+            for others in product(*(list(_CHOICES[step])[1:] for step in steps)):
+                yield tuple(
+                    others[steps.index(n)] if n in steps else name for n, name in enumerate(right)
+                )
+
+
+def _computed(names: tuple[str, ...], x: Array, gate: Array, up: Array, down: Array) -> Array:
+    read_g, read_u, gates, values, together, inside, outside = names
+    g = _GATES[gates](_READ[read_g](x) @ gate.T)
+    u = _VALUES[values](_READ[read_u](x) @ up.T)
+    return _WRAPPED[outside](_WRAPPED[inside](_TOGETHER[together](g, u)) @ down.T)
+
+
+def _another_formula(evidence: Evidence) -> Finding | None:
+    """The output is that of a formula in which one or two steps are others."""
+    if not evidence.comparable("open") or not evidence.comparable("mixed"):
+        return None
+    if evidence.same("open", "mixed"):
+        return None
+    up, down = (evidence.inputs[name].astype(float) for name in ("up", "down"))
+    asked = [
+        (
+            evidence.inputs[x].astype(float),
+            evidence.inputs[gate].astype(float),
+            evidence.yours(case),
+        )
+        for x, gate, case in (("x", "gate", "mixed"), ("open_x", "open_gate", "open"))
+    ]
+    for names in _formulas():
+        if all(
+            np.allclose(_computed(names, x, gate, up, down), mine, rtol=1e-3, atol=1e-4)
+            for x, gate, mine in asked
+        ):
+            break
+    else:
+        return None
+    read_g, read_u, gates, values, together, inside, outside = names
+    product_ = together.format(gates.format(f"gate({read_g})"), values.format(f"up({read_u})"))
+    return Finding(
+        "another-formula",
+        f"Your output is what `{outside.format(f'down({inside.format(product_)})')}` gives.",
+        "It should be what `down(relu(gate(x)) * up(x))` gives. "
+        f"{farthest(evidence, 'mixed' if evidence.same('open') else 'open')}",
+        FEED_FORWARD,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """One wrong position of the first wrong call: its gates, its values, and their product."""
     case = "open" if not evidence.same("open") else "mixed"
@@ -347,7 +484,10 @@ TASK = Task(
         Part("A gate below 0 lets nothing through.", 1, matches("mixed", "biases.again")),
         Part("No layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
     ),
-    properties=(right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),),
+    properties=(
+        _another_formula,
+        right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),
+    ),
     cases=("open", "mixed"),
     examples=(_worked_out,),
 )

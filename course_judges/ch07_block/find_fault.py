@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch07_block.faults import FAINT, FAINTISH, FORMS
+from course_judges.ch07_block.faults import EARLIER, FAINT, FAINTISH, FORMS, LATER
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, unwrapped
@@ -102,6 +102,12 @@ def _stream_moves(block: Block, x: Tensor) -> bool:
     return not _apart(block(x + 3.0), block(x))
 
 
+def _first_fault_alone(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
+    found = inspect_block(block, B, T, C)
+    first = next((fault for fault in FAULTS if found[fault]), "")
+    return {fault: fault == first for fault in FAULTS}
+
+
 def _column(fault: str) -> tuple[str, ...]:
     return tuple(f"block_{i}.{fault}" for i in range(BLOCKS))
 
@@ -176,18 +182,30 @@ def _misjudged(*faults: str) -> Callable[[Evidence], str]:
     return say
 
 
+def _in_all(errors: Mapping[str, tuple[list[str], list[str]]]) -> str:
+    """A question, if what was missed shows only at some positions or in some samples."""
+    if errors["stream"][0]:
+        return ""
+    return " Or do you ask for a change at every position, or in every sample? One is enough."
+
+
 def _faint_missed(evidence: Evidence) -> Finding | None:
     """Speaks if no block is accused without reason and the missed faults are faint ones."""
-    errors = [_errors(evidence, fault) for fault in FAULTS]
-    missed = {name for names, _ in errors for name in names}
-    if any(accused for _, accused in errors) or not missed & FAINT or missed - FAINT - FAINTISH:
+    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
+    faint = [name in FAINT[fault] for fault, (missed, _) in errors.items() for name in missed]
+    clear = [
+        name not in FAINT[fault] | FAINTISH
+        for fault, (missed, _) in errors.items()
+        for name in missed
+    ]
+    if any(accused for _, accused in errors.values()) or not any(faint) or any(clear):
         return None
     return Finding(
         "faint-missed",
         "You miss faults that change the outputs only a little.",
         unwrapped(f"""{_misjudged(*FAULTS)(evidence)} With an `x` from `torch.randn` these faults
         change outputs by a few tenths, while rounding changes them by less than 0.00001. A
-        tolerance of 1e-4 lies in between."""),
+        tolerance of 1e-4 lies in between.{_in_all(errors)}"""),
         BLOCK,
     )
 
@@ -222,9 +240,32 @@ def _some_misjudged(evidence: Evidence) -> Finding | None:
         "misses-blocks" if missed and not accused else "accuses-blocks",
         f"Your test of `{fault}` {what}",
         f"{_misjudged(*wrong)(evidence)} A block has the fault `{fault}` if {_SIGNS[fault]}, by"
-        " more than rounding. Is that what you compare?",
+        f" more than rounding. Is that what you compare?{_reported_otherwise(evidence, fault)}",
         BLOCK,
     )
+
+
+def _reported_otherwise(evidence: Evidence, fault: str) -> str:
+    """A question, if every block that was missed is accused of another of its faults, or every one
+    accused has another fault.
+    """
+    missed, accused = _errors(evidence, fault)
+    others = [one for one in FAULTS if one != fault]
+    names = list(FORMS)
+    places = {names[int(which)]: i for i, which in enumerate(evidence.inputs["order"])}
+
+    def holds(side: Callable[[str], Array], name: str) -> bool:
+        return any(bool(side(f"block_{places[name]}.{one}")) for one in others)
+
+    if missed and not accused and all(holds(evidence.yours, name) for name in missed):
+        return (
+            " You do report another fault there. Or does one test skip the other, as with `elif`?"
+        )
+    if accused and not missed and all(holds(evidence.right, name) for name in accused):
+        return (
+            " What you accuse does have another fault. Or does one answer include another's test?"
+        )
+    return ""
 
 
 def _only_missed(evidence: Evidence, fault: str, block: str) -> bool:
@@ -251,9 +292,9 @@ def _same_samples(one: Array, other: Array) -> bool:
 
 
 def _nudged_by_a_constant(evidence: Evidence) -> bool:
-    """True if the change at later positions is the same for all features of a position."""
+    """True if the change at later positions, or that of a sample, is the same for all features."""
     if _errors(evidence, "future") != (["mask of −3"], []):
-        return False
+        return _nudged_a_sample(evidence)
     first, second = (evidence.yours(f"block_0.runs.future.{k}") for k in (0, 1))
     return any(
         np.array_equal(p[0], q[0])
@@ -261,6 +302,56 @@ def _nudged_by_a_constant(evidence: Evidence) -> bool:
         and np.ptp(q - p, axis=-1).max() < 1e-5
         for p in first
         for q in second
+    )
+
+
+def _nudged_a_sample(evidence: Evidence) -> bool:
+    """True if weak attention to other samples is missed in both directions, and the samples that
+    change do so by the same number for all features of a position.
+    """
+    missed, accused = _errors(evidence, "batch")
+    if set(missed) != {EARLIER, LATER} or accused:
+        return False
+    first, second = (evidence.yours(f"block_0.runs.batch.{k}") for k in (0, 1))
+    if first.shape != second.shape:
+        return False
+    change = second - first
+    return bool(np.abs(change).max() > 0 and np.ptp(change, axis=-1).max() < 1e-5)
+
+
+def _one_way(evidence: Evidence) -> str:
+    """The block with attention to earlier or to later samples, if it is all that was missed."""
+    return next((b for b in (EARLIER, LATER) if _only_missed(evidence, "batch", b)), "")
+
+
+def _one_fault_each(evidence: Evidence) -> bool:
+    """True if no block is accused of more than one fault, and only further faults are missed."""
+    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
+    missed = [name for names, _ in errors.values() for name in names]
+    several = [
+        sum(bool(evidence.right(f"block_{i}.{fault}")) for fault in FAULTS) for i in range(BLOCKS)
+    ]
+    told = [
+        sum(bool(evidence.yours(f"block_{i}.{fault}")) for fault in FAULTS) for i in range(BLOCKS)
+    ]
+    return (
+        not any(accused for _, accused in errors.values())
+        and len(missed) == sum(n - 1 for n in several if n > 1)
+        and told == [min(n, 1) for n in several]
+    )
+
+
+def _only_zeros(evidence: Evidence) -> bool:
+    """True if the three blocks with another stream are missed, from inputs of zeros alone."""
+    missed, accused = _errors(evidence, "stream")
+    return (
+        len(missed) == sum(bool(evidence.right(name)) for name in _column("stream"))
+        and not accused
+        and all(
+            f"block_{i}.runs.stream.1" in evidence.answers.values
+            and not evidence.yours(f"block_{i}.runs.stream.1").any()
+            for i in range(BLOCKS)
+        )
     )
 
 
@@ -420,13 +511,27 @@ _first_position_only = mistake(
     recognized=lambda e: _only_missed(e, "future", "mask of −3") and not _unshown(e, "future"),
 )(_inspector(future=_first_position))
 
+_one_fault_for_each_block = mistake(
+    "You report only one fault of each block, but a block may have several.",
+    lambda e: (
+        unwrapped(f"""{_misjudged(*(f for f in FAULTS if any(_errors(e, f))))(e)} Ask all three
+    questions of every block. With `elif` or an early `return`, one fault hides the others.""")
+    ),
+    recognized=_one_fault_each,
+)(_first_fault_alone)
+
 _one_direction_only = mistake(
     "You missed a block in which samples see one another in one direction only.",
-    lambda e: unwrapped(f"""{_misjudged("batch")(e)} In that block a sample sees the ones before it,
-    but none after it. So change each sample in turn, to fresh random numbers, and look at all
-    others. They change only a little, so a tolerance wider than 1e-4 may hide it, too."""),
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} In that block a sample sees
+    {
+        "the ones before it, but none after it"
+        if _one_way(e) == EARLIER
+        else "the ones after it, but none before it"
+    }. So change each sample in turn, to fresh random
+    numbers, and look at all others. They change only a little, so a tolerance wider than 1e-4 may
+    hide it, too."""),
     AXIS,
-    recognized=lambda e: _only_missed(e, "batch", "weak attention to other samples"),
+    recognized=lambda e: bool(_one_way(e)),
 )(_inspector(batch=_last_sample))
 
 _order_of_samples_only = mistake(
@@ -469,6 +574,14 @@ _sound_stream_accused = mistake(
     STREAM,
     recognized=_accuses_the_sound_stream,
 )(_inspector(stream=_one_feature))
+
+_zeros_given = mistake(
+    "You tested `stream` with an input of zeros, from which every block here returns zeros.",
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Zeros have nothing that a block could pass on.
+    Give it x and x + c, or the same number other than 0 everywhere."""),
+    STREAM,
+    recognized=_only_zeros,
+)(_inspector(stream=lambda block, x: _apart(block(0 * x), 0 * x)))
 
 _any_shift_accepted = mistake(
     "You find the block that loses the stream, but not those that pass on a changed stream.",

@@ -12,7 +12,8 @@ from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest, farthest_index
-from course_judges.wording import number, unwrapped
+from course_judges.wording import first_upper, number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
@@ -218,6 +219,23 @@ _squares_added_up = mistake(
     )
 )
 
+_mean_over_the_positions = mistake(
+    "You took the mean over the positions, but the variance over the channels.",
+    lambda e: f"Both should be those of the channels of a group. {_moves(e)}",
+    AXIS,
+)(_made_of(lambda parts, _: parts.mean(dim=1, keepdim=True), lambda parts, _: _biased(parts)))
+
+_variance_over_the_positions = mistake(
+    "You took the variance over the positions, but the mean over the channels.",
+    lambda e: f"Both should be those of the channels of a group. {_moves(e)}",
+    AXIS,
+)(
+    _made_of(
+        lambda parts, _: _mean(parts),
+        lambda parts, _: parts.var(dim=1, keepdim=True, correction=0),
+    )
+)
+
 _mean_of_the_position = mistake(
     "You subtracted the mean of the whole position, but each group has its own mean.",
     _in_groups,
@@ -229,6 +247,16 @@ _variance_of_the_position = mistake(
     _in_groups,
     cases=("whole", "groups"),
 )(_made_of(lambda parts, _: _mean(parts), lambda _, whole: _biased(whole)))
+
+_first_group_for_all = mistake(
+    "You used the mean or the variance of the first group for every group, but each has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+    also=(
+        _made_of(lambda parts, _: _mean(parts[..., :1, :]), lambda parts, _: _biased(parts)),
+        _made_of(lambda parts, _: _mean(parts), lambda parts, _: _biased(parts[..., :1, :])),
+    ),
+)(_made_of(lambda parts, _: _mean(parts[..., :1, :]), lambda parts, _: _biased(parts[..., :1, :])))
 
 _eps_elsewhere = mistake(
     "You added `eps` in the wrong place. It belongs under the root, next to the variance.",
@@ -313,8 +341,8 @@ _one_more_than_gain = mistake(
 )(lambda x, gain, shift, groups, eps: group_norm(x, 1 + gain, shift, groups, eps))
 
 _groups_ignored = mistake(
-    "You ignored `groups` and normalized all channels of a position together.",
-    _in_groups,
+    "You normalized all channels of a position together, as if `groups` were 1.",
+    lambda e: f"{_in_groups(e)} If you do split something, is it the last dimension?",
     cases=("whole", "groups"),
 )(_over(2, 3))
 
@@ -426,6 +454,260 @@ _across_the_groups = mistake(
 )(_over(2))
 
 
+def _overlapping(left: Callable[[Tensor], Tensor]) -> Norm:
+    """Group g begins at channel g; `left` says what is left in the others."""
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        size = x.shape[-1] // groups
+        out = left(x).clone()
+        for g in range(groups):
+            out[..., g : g + size] = _plain(x[..., g : g + size], 1, eps)
+        return gain * out + shift
+
+    return answer
+
+
+_groups_overlap = mistake(
+    "Your groups overlap: group g begins at channel g.",
+    lambda e: f"Group g should begin at channel g · C / groups. {_in_groups(e)}",
+    cases=("whole", "groups"),
+    also=(_overlapping(torch.zeros_like),),
+)(_overlapping(lambda x: x))
+
+
+def _first_wrong_case(evidence: Evidence) -> tuple[str, int]:
+    """The first of the two ordinary calls that is wrong, and its number of groups.
+
+    Raises
+    ------
+    KeyError
+        If both are right, or the first one that isn't has another shape.
+    """
+    for case, groups in (("whole", 1), ("groups", evidence.number("groups"))):
+        if not evidence.same(case) and evidence.comparable(case):
+            return case, groups
+    raise KeyError("nothing is wrong that could be looked at")
+
+
+def _parts(evidence: Evidence, groups: int) -> Array:
+    """(B, T, G, C / G) the groups of `x`."""
+    x = evidence.inputs["x"].astype(float)
+    return x.reshape(*x.shape[:2], groups, -1)
+
+
+def _without_gain(evidence: Evidence, case: str, groups: int) -> Array:
+    """(B, T, G, C / G) the answer before gain and shift, if it used these rightly."""
+    gain, shift = evidence.inputs["gain"], evidence.inputs["shift"]
+    mine = (evidence.yours(case).astype(float) - shift) / gain
+    return mine.reshape(*mine.shape[:2], groups, -1)
+
+
+def _deviation(parts: Array, eps: float) -> Array:
+    return np.asarray(np.sqrt(parts.var(axis=-1, keepdims=True) + eps))
+
+
+def _channel_left_out(evidence: Evidence) -> Finding | None:
+    """The statistics are those of all channels of a group but the first or the last."""
+    case, groups = _first_wrong_case(evidence)
+    parts, mine = _parts(evidence, groups), _without_gain(evidence, case, groups)
+    eps = float(evidence.inputs["eps"])
+    if parts.shape[-1] < _FEW:
+        return None
+    for which, of in (("last", slice(None, -1)), ("first", slice(1, None))):
+        some = parts[..., of]
+        wanted = (some - some.mean(axis=-1, keepdims=True)) / _deviation(some, eps)
+        if np.allclose(mine[..., of], wanted, atol=1e-3):
+            return Finding(
+                "channel-left-out",
+                f"You left the {which} channel of each group out.",
+                f"Your mean and variance are those of {parts.shape[-1] - 1} channels, but a group "
+                f"has {parts.shape[-1]} here. {farthest(evidence, case)}",
+                NORM,
+            )
+    return None
+
+
+# Through fewer points there is a straight line by chance.
+_FEW = 3
+
+
+def _other_statistics(evidence: Evidence) -> Finding | None:
+    """Each group is shifted and scaled as a whole, but by other numbers."""
+    case, groups = _first_wrong_case(evidence)
+    parts, mine = _parts(evidence, groups), _without_gain(evidence, case, groups)
+    eps = float(evidence.inputs["eps"])
+    if parts.shape[-1] < _FEW:
+        return None
+    mean = parts.mean(axis=-1, keepdims=True)
+    centred, level = parts - mean, mine.mean(axis=-1, keepdims=True)
+    slope = (centred * mine).sum(axis=-1, keepdims=True) / (centred**2).sum(axis=-1, keepdims=True)
+    if not np.allclose(slope * centred + level, mine, atol=1e-3) or (np.abs(slope) < 1e-3).any():
+        return None
+    divisor, right = 1 / slope, _deviation(parts, eps)
+    subtracted = mean - level / slope
+    of_mean = not np.allclose(subtracted, mean, atol=1e-3)
+    of_divisor = not np.allclose(divisor, right, rtol=1e-3)
+    if not (of_mean or of_divisor):
+        return None
+    told = []
+    if of_mean:
+        other = _by_name(_MEANS, parts, eps, subtracted)
+        told.append(
+            f"you subtract {number(float(subtracted[0, 0, 0, 0]))}{other} instead of the mean,"
+            f" {number(float(mean[0, 0, 0, 0]))}"
+        )
+    if of_divisor:
+        other = _by_name(_DIVISORS, parts, eps, divisor)
+        told.append(
+            f"you divide by {number(float(divisor[0, 0, 0, 0]))}{other} instead of √(variance +"
+            f" eps), which is {number(float(right[0, 0, 0, 0]))}"
+        )
+    what = {
+        (True, False): "You divide by the right number, but you don't subtract the mean.",
+        (False, True): "You subtract the mean, but you don't divide by √(variance + eps).",
+        (True, True): "You neither subtract the mean nor divide by √(variance + eps).",
+    }[of_mean, of_divisor]
+    return Finding(
+        "other-statistics",
+        what,
+        f"In the first group of position 0 of sample 0, {', and '.join(told)}.",
+        NORM,
+    )
+
+
+_Statistic = Callable[[Array, float], Array]
+
+
+def _by_name(known: dict[str, _Statistic], parts: Array, eps: float, mine: Array) -> str:
+    """What these numbers are, if they have a name."""
+    for name, of in known.items():
+        if np.allclose(of(parts, eps), mine, rtol=1e-3, atol=1e-3):
+            return f", {name},"
+    return ""
+
+
+def _var(parts: Array, correction: int = 0) -> Array:
+    return np.asarray(parts.var(axis=-1, keepdims=True, ddof=correction))
+
+
+_MEANS: dict[str, _Statistic] = {
+    "the median": lambda p, _: np.sort(p, axis=-1)[..., [(p.shape[-1] - 1) // 2]],
+    "the smallest of the numbers": lambda p, _: p.min(axis=-1, keepdims=True),
+    "the largest of the numbers": lambda p, _: p.max(axis=-1, keepdims=True),
+    "the mean over the positions and channels": lambda p, _: np.broadcast_to(
+        p.mean(axis=(1, 3), keepdims=True), (*p.shape[:3], 1)
+    ),
+    "their sum": lambda p, _: p.sum(axis=-1, keepdims=True),
+}
+
+_DIVISORS: dict[str, _Statistic] = {
+    "1 / √(variance + eps)": lambda p, eps: 1 / np.sqrt(_var(p) + eps),
+    "√(variance + eps) + eps": lambda p, eps: np.sqrt(_var(p) + eps) + eps,
+    "√(variance + eps²)": lambda p, eps: np.sqrt(_var(p) + eps**2),
+    "√(variance + √eps)": lambda p, eps: np.sqrt(_var(p) + eps**0.5),
+    "√variance · eps": lambda p, eps: np.sqrt(_var(p)) * eps,
+    "the variance": lambda p, _: _var(p),
+    "the variance squared, plus eps": lambda p, eps: _var(p) ** 2 + eps,
+    "√√(variance + eps)": lambda p, eps: (_var(p) + eps) ** 0.25,
+    "√(√variance + eps)": lambda p, eps: np.sqrt(np.sqrt(_var(p)) + eps),
+    "the largest minus the smallest number": lambda p, _: np.ptp(p, axis=-1, keepdims=True),
+    "the largest minus the smallest number, plus eps": lambda p, eps: (
+        np.ptp(p, axis=-1, keepdims=True) + eps
+    ),
+    "the root of the mean distance plus eps": lambda p, eps: np.sqrt(
+        np.abs(p - p.mean(axis=-1, keepdims=True)).mean(axis=-1, keepdims=True) + eps
+    ),
+    "with n − 1 in the variance squared": lambda p, eps: _var(p, 1) + eps,
+}
+
+
+def _other_gain(evidence: Evidence) -> Finding | None:
+    """The normalized numbers are right, but gain and shift are used otherwise."""
+    case, groups = _first_wrong_case(evidence)
+    parts, mine = _parts(evidence, groups), evidence.yours(case).astype(float)
+    normed = (parts - parts.mean(axis=-1, keepdims=True)) / _deviation(
+        parts, float(evidence.inputs["eps"])
+    )
+    rows, wanted = mine.reshape(-1, mine.shape[-1]), normed.reshape(-1, mine.shape[-1])
+    x, y = wanted - wanted.mean(axis=0), rows - rows.mean(axis=0)
+    factor = (x * y).sum(axis=0) / (x * x).sum(axis=0)
+    added = rows.mean(axis=0) - factor * wanted.mean(axis=0)
+    if not np.allclose(factor * wanted + added, rows, atol=1e-3):
+        return None
+    gain, shift = (evidence.inputs[name].astype(float) for name in ("gain", "shift"))
+    told = []
+    for verb, name, mine_by_channel, right in (
+        ("multiply by", "gain", factor, gain),
+        ("add", "shift", added, shift),
+    ):
+        if np.allclose(mine_by_channel, right, atol=1e-3):
+            continue
+        known = {"1 / gain": 1 / gain, "gain²": gain**2, "the shift": shift, "−shift": -shift}
+        known |= {"the gain": gain, "": np.ones_like(gain), " ": np.zeros_like(gain)}
+        named = [n for n, v in known.items() if np.allclose(mine_by_channel, v, atol=1e-3)]
+        if len(rows) < _FEW and not named:
+            return None  # two points are always on a straight line
+        which = f", {named[0]}," if named and named[0].strip() else ""
+        c = int((np.abs(mine_by_channel - right) > 1e-3).argmax())
+        told.append(
+            f"in channel {c} you {verb} {number(round(float(mine_by_channel[c]), 4) + 0.0)}{which}"
+            f" instead of the {name}, {number(float(right[c]))}"
+        )
+    if not told:
+        return None
+    return Finding(
+        "other-gain",
+        "You normalize correctly, but you don't use gain and shift as the task asks.",
+        first_upper(f"{', and '.join(told)}."),
+        NORM,
+    )
+
+
+def _channels_moved(evidence: Evidence) -> Finding | None:
+    """The normalized numbers of each position are right, but in another order."""
+    case, groups = _first_wrong_case(evidence)
+    parts = _parts(evidence, groups)
+    right = (parts - parts.mean(axis=-1, keepdims=True)) / _deviation(
+        parts, float(evidence.inputs["eps"])
+    )
+    mine = _without_gain(evidence, case, groups).reshape(*parts.shape[:2], -1)
+    right = right.reshape(mine.shape)
+    if not np.allclose(np.sort(mine), np.sort(right), atol=1e-3):
+        return None
+    c = int((np.abs(mine - right)[0, 0] > 1e-3).argmax())
+    holds = int(np.abs(right[0, 0] - mine[0, 0, c]).argmin())
+    return Finding(
+        "channels-moved",
+        "Your normalized numbers are right, but they end up in other channels.",
+        f"At position 0 of sample 0, channel {c} has the number that belongs to channel {holds}. "
+        "If `view` has split the channels, `view(B, T, C)` or `flatten(-2)` joins them again, "
+        "without a `transpose` in between.",
+        NORM,
+    )
+
+
+def _constant_group_off(evidence: Evidence) -> Finding | None:
+    """Wrong only where all channels of a group are equal."""
+    if not evidence.same("whole", "groups") or not evidence.comparable("constant"):
+        return None
+    mine, right = evidence.yours("constant"), evidence.right("constant")
+    groups = int(evidence.inputs["constant_groups"][0])
+    x = evidence.inputs["constant"]
+    constant = np.ptp(x.reshape(*x.shape[:2], groups, -1), axis=-1) == 0
+    off = ~np.isclose(mine, right, atol=1e-4)
+    if (off & ~np.repeat(constant, x.shape[-1] // groups, axis=-1)).any():
+        return None
+    b, t, c = (int(i) for i in np.argwhere(off)[0])
+    return Finding(
+        "constant-group",
+        "Your answer is wrong where all channels of a group are equal.",
+        f"Such a group has variance 0, so the result should be the shift. In channel {c} you have "
+        f"{number(float(mine[b, t, c]))} instead of {number(float(right[b, t, c]))}. This needs no "
+        "case of its own, because eps keeps you from dividing by 0.",
+        NORM,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """One number, followed from the mean and variance of its group to gain and shift."""
     case = "groups" if evidence.same("whole") else "whole"
@@ -460,7 +742,14 @@ TASK = Task(
         Part("Several groups are normalized separately.", 1, matches("groups")),
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
-    properties=(_single_channels,),
+    properties=(
+        _single_channels,
+        _constant_group_off,
+        _channel_left_out,
+        _other_statistics,
+        _other_gain,
+        _channels_moved,
+    ),
     examples=(_worked_out,),
     cases=("whole",),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from course_judges.ch07_block.sections import COUNT, TWO
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.properties import integers
-from course_judges.wording import unwrapped
+from course_judges.wording import results_by_name, unwrapped
 from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES, flags
 from course_tasks.verdict import Finding, Section
 
@@ -165,6 +166,45 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
     "(n_layer − 1) · hidden": lambda s: (s.N - 1) * s.F,
     "n_layer · n_head · n_embd": lambda s: s.N * s.H * s.C,
     "n_layer · (n_head − 1) · n_embd": lambda s: s.N * (s.H - 1) * s.C,
+    "(2 · n_layer + 1) · n_embd": lambda s: (2 * s.N + 1) * s.C,
+    "(2 · n_layer + 1)": lambda s: 2 * s.N + 1,
+    "n_layer · (hidden + n_embd)": lambda s: s.N * (s.F + s.C),
+    "n_layer · n_embd² / n_head": lambda s: s.N * s.C * (s.C // s.H),
+    "bias · n_layer · n_embd": lambda s: s.bias * s.N * s.C,
+    "bias · n_layer · hidden": lambda s: s.bias * s.N * s.F,
+    "bias · n_embd": lambda s: s.bias * s.C,
+    "(1 + bias)": lambda s: 1 + s.bias,
+    "bias": lambda s: int(s.bias),
+    "1": lambda _: 1,
+}
+
+# What a part may have been computed with instead of what was given.
+_INSTEAD: dict[str, Callable[[Shape], Shape]] = {
+    "n_head = 1": lambda s: replace(s, H=1),
+    "`hidden` = 4 · n_embd": lambda s: replace(s, F=4 * s.C),
+    "4 · hidden instead of `hidden`": lambda s: replace(s, F=4 * s.F),
+    "n_embd instead of `hidden`": lambda s: replace(s, F=s.C),
+    "`hidden` instead of `n_embd`": lambda s: replace(s, C=s.F),
+    "`n_embd` and `hidden` exchanged": lambda s: replace(s, C=s.F, F=s.C),
+    "n_layer = 1": lambda s: replace(s, N=1),
+    "n_layer + 1 instead of `n_layer`": lambda s: replace(s, N=s.N + 1),
+    "n_layer − 1 instead of `n_layer`": lambda s: replace(s, N=s.N - 1),
+    "2 · n_layer instead of `n_layer`": lambda s: replace(s, N=2 * s.N),
+    "`vocab_size` instead of `block_size`": lambda s: replace(s, T=s.V),
+    "`block_size` instead of `vocab_size`": lambda s: replace(s, V=s.T),
+    "block_size + 1 instead of `block_size`": lambda s: replace(s, T=s.T + 1),
+    "block_size − 1 instead of `block_size`": lambda s: replace(s, T=s.T - 1),
+    "vocab_size + 1 instead of `vocab_size`": lambda s: replace(s, V=s.V + 1),
+    "vocab_size − 1 instead of `vocab_size`": lambda s: replace(s, V=s.V - 1),
+    "n_embd / n_head instead of `n_embd`": lambda s: replace(s, C=s.C // s.H),
+    "`bias` always True": lambda s: replace(s, bias=True),
+    "`bias` always False": lambda s: replace(s, bias=False),
+    "`bias` the wrong way round": lambda s: replace(s, bias=not s.bias),
+    "`tied` always True": lambda s: replace(s, tied=True),
+    "`tied` always False": lambda s: replace(s, tied=False),
+    "`tied` the wrong way round": lambda s: replace(s, tied=not s.tied),
+    "`tied` instead of `bias`": lambda s: replace(s, bias=s.tied),
+    "`bias` instead of `tied`": lambda s: replace(s, tied=s.bias),
 }
 
 _WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
@@ -194,14 +234,50 @@ _FACTORS: dict[str, Callable[[Shape], float]] = {
 }
 
 
-def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]) -> str:
-    """By how much a count is off, and in which configurations; empty if neither a term, nor two of
-    them, nor a factor explains it.
-    """
+# Fewer than this, the same number everywhere, is no product of sizes.
+_FEW = 5
+
+
+def _shapes(evidence: Evidence) -> list[Shape]:
+    """The sizes of all configurations."""
     shapes = []
     for name in CONFIGURATIONS:
         V, T, N, H, C, F = (int(n) for n in evidence.inputs[name])
         shapes.append(Shape(V, T, N, H, C, F, **flags(name, evidence.inputs)))
+    return shapes
+
+
+def _computed_with(evidence: Evidence, part: str) -> str:
+    """With what other sizes or flags the count of a part would be the student's."""
+    mine = [evidence.yours(f"{name}.{part}").item() for name in CONFIGURATIONS]
+    shapes = _shapes(evidence)
+    return next(
+        (
+            words
+            for words, change in _INSTEAD.items()
+            if [_parts(change(shape))[part] for shape in shapes] == mine
+        ),
+        "",
+    )
+
+
+def _as_it_is(shapes: Sequence[Shape], mine: Sequence[float]) -> str:
+    """A product, or the sum of two, that gives these counts in all configurations."""
+    amounts = [
+        (f"{times} · {term}" if times > 1 else term, [times * of(shape) for shape in shapes])
+        for term, of in _TERMS.items()
+        for times in range(1, 9)
+    ]
+    one = next((words for words, amount in amounts if amount == list(mine)), "")
+    two = _two_terms(amounts, list(mine))
+    return one or (f"{two[0]} {two[1]} {two[2]}" if two and two[1] != "−+" else "")
+
+
+def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]) -> str:
+    """By how much a count is off, and in which configurations; empty if neither a term, nor two of
+    them, nor a factor explains it.
+    """
+    shapes = _shapes(evidence)
     gaps = [one - other for one, other in zip(mine, right, strict=True)]
     wrong = [(shape, gap) for shape, gap in zip(shapes, gaps, strict=True) if gap]
     biases = {shape.bias for shape, _ in wrong}
@@ -209,7 +285,7 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
         (f"{times} · {term}" if times > 1 else term, [times * of(shape) for shape, _ in wrong])
         for term, of in _TERMS.items()
         for times in range(1, 5)
-        if "bias" not in term or len(biases) > 1
+        if term != "1" and ("bias" not in term or len(biases) > 1)
     ]
     off = [gap for _, gap in wrong]
     said = [words for words, amount in amounts if amount == [abs(gap) for gap in off]]
@@ -223,8 +299,12 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
     )
     signs = {gap > 0 for gap in off}
     more = "large" if signs == {True} else "small"
-    if len(wrong) < 2:  # many terms may equal a single number by chance
-        return f"too {more}{where}" if where else ""
+    if len(wrong) == 1:  # many terms may equal a single number by chance
+        besides = " and ".join(said[:2])
+        equal = f", which equals {besides} there" if said else ""
+        return f"too {more}{where} by {abs(off[0]):,}{equal}" if where else ""
+    if len(set(off)) == 1 and abs(off[0]) < _FEW:
+        return f"too {more} by {abs(off[0]):g}{where}"
     if len(signs) == 1 and said:
         besides = f", which here also equals {said[1]}" if len(said) > 1 else ""
         return f"too {more} by {said[0]}{where}{besides}"
@@ -245,39 +325,75 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
             return f"{factor} times what it should be{where}"
         two = _two_terms(amounts, off)
         if two:
-            return f"off by {two}{where}"
+            one, between, other = two
+            if between == "−":
+                return f"too large by {one}, but too small by {other}{where}"
+            return f"too {'large' if between == '+' else 'small'} by {one} + {other}{where}"
+        given = _as_it_is(shapes, mine)
+        if given:
+            return f"{given} instead of the right formula"
     if len(signs) > 1:
         return ""
     return f"too {more}{where or ' in every configuration'}" if where or len(wrong) == 4 else ""
 
 
-def _two_terms(amounts: list[tuple[str, list[int]]], off: list[float]) -> str:
-    """The simplest sum or difference of two terms that explains the error in at least three
-    configurations; empty if there is none, or more than one that is equally simple.
+def _two_terms(
+    amounts: list[tuple[str, list[int]]], wanted: list[float]
+) -> tuple[str, str, str] | None:
+    """The simplest two terms that make these numbers, and between them "+" for their sum, "−" for
+    their difference or "−+" for the negative of their sum; None if there are none, or more than one
+    pair that is equally simple.
     """
-    found: dict[str, int] = {}
+    found: dict[tuple[str, str, str], int] = {}
     known: dict[tuple[float, ...], list[str]] = {}
     for words, amount in amounts:
         known.setdefault(tuple(amount), []).append(words)
     for words, amount in amounts:
         for sign in (1, -1):
-            left = tuple(gap - sign * one for gap, one in zip(off, amount, strict=True))
+            left = tuple(gap - sign * one for gap, one in zip(wanted, amount, strict=True))
             for other in known.get(left, []) if sign > 0 else []:
-                said = sorted((words, other))
-                found[" + ".join(said)] = _multiples(*said)
+                one, two = sorted((words, other))
+                found[one, "+", two] = _multiples(one, two)
             for other in known.get(tuple(-one for one in left), []):
                 if sign > 0:
-                    found[f"{words} − {other}"] = _multiples(words, other)
+                    found[words, "−", other] = _multiples(words, other)
                 else:
-                    said = sorted((words, other))
-                    found[f"−({' + '.join(said)})"] = _multiples(*said)
-    simplest = [words for words, times in found.items() if times == min(found.values())]
-    return simplest[0] if len(simplest) == 1 else ""
+                    one, two = sorted((words, other))
+                    found[one, "−+", two] = _multiples(one, two)
+    simplest = [terms for terms, times in found.items() if times == min(found.values())]
+    return simplest[0] if len(simplest) == 1 else None
 
 
 def _multiples(*terms: str) -> int:
     """How many times the terms are taken in total."""
     return sum(int(term[0]) if term[0].isdigit() else 1 for term in terms)
+
+
+def _weighted_total(evidence: Evidence) -> str:
+    """A sentence on how often each part is counted in the total; empty if no such sum is known, or
+    if only one part is counted otherwise.
+    """
+    shapes, names = _shapes(evidence), COUNTED[:-1]
+    held = [[evidence.yours(f"{c}.{part}").item() for part in names] for c in CONFIGURATIONS]
+    totals = [evidence.yours(f"{c}.total").item() for c in CONFIGURATIONS]
+    for often in product((1, 0, 2, -1, "n_layer"), repeat=len(names)):
+        sums = [
+            sum((s.N if n == "n_layer" else n) * one for n, one in zip(often, row, strict=True))
+            for s, row in zip(shapes, held, strict=True)
+        ]
+        if sums != totals:
+            continue
+        told = {n: [p for p, m in zip(names, often, strict=True) if m == n] for n in set(often)}
+        told.pop(1, None)
+        if sum(map(len, told.values())) < 2:
+            return ""
+        words = {0: "leaves out", 2: "counts twice", -1: "subtracts", "n_layer": "multiplies"}
+        said = [
+            f"{words[n]} {results_by_name(parts)}" + (" by `n_layer`" if n == "n_layer" else "")
+            for n, parts in told.items()
+        ]
+        return f"Your total {', and '.join(said)}."
+    return ""
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
@@ -300,6 +416,7 @@ def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
         for factor, word in ((-1, "leaves out"), (1, "counts twice"), (-2, "subtracts")):
             if all(gap == factor * held[part] for gap, held in zip(gaps, off, strict=True)):
                 what = f"Your total {word} `{part}`."
+    what = _weighted_total(evidence) or what
     parts = sum(off[0].values()) - off[0]["total"]
     return Finding(
         "total-is-not-the-sum",
@@ -318,12 +435,20 @@ def _of_a_part(evidence: Evidence, part: str) -> str:
     return _by_how_much(evidence, *counts)
 
 
+def _about_a_part(evidence: Evidence, part: str) -> str:
+    """What is wrong with the count of a part."""
+    other = _computed_with(evidence, part)
+    if other:
+        return f"Your count of `{part}` is what it would be with {other}."
+    return f"Your count of `{part}` is {_of_a_part(evidence, part) or 'wrong'}."
+
+
 def _one_part_is_off(evidence: Evidence) -> Finding | None:
     for part in COUNTED[:-1]:
         if not _exact(*_of(part))(evidence):
             return Finding(
                 f"miscounted-{part.replace('_', '-')}",
-                f"Your count of `{part}` is {_of_a_part(evidence, part) or 'wrong'}.",
+                _about_a_part(evidence, part),
                 _told(evidence, part),
                 COUNT,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -138,7 +139,7 @@ _OTHER_ORDERS = ((1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
 
 _one_norm_for_two = mistake(
     "You use one norm for more than one branch, but each branch needs its own.",
-    lambda e: f"{_norms_used(e)}With trained norms, your output is {_lower(e, 'weighted')}",
+    lambda e: f"{_norms_used(e)}With trained norms, {_lower(e, 'weighted')}",
     TWO,
     recognized=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
@@ -146,8 +147,7 @@ _one_norm_for_two = mistake(
 _norm_left_out = mistake(
     "One of your block's norms has no effect.",
     lambda e: unwrapped(f"""{_norms_used(e)}Do you use `F.layer_norm` for a branch, or a new norm in
-    each call? Neither of them can learn. With trained norms, your output is
-    {_lower(e, "weighted")}"""),
+    each call? Neither of them can learn. With trained norms, {_lower(e, "weighted")}"""),
     TWO,
     recognized=_leaves_a_norm_out,
 )(
@@ -159,11 +159,36 @@ _norm_left_out = mistake(
 _norms_exchanged = mistake(
     "You mixed up your norms: a branch uses the norm that belongs to another branch.",
     lambda e: unwrapped(f"""Before training you wouldn't notice, because all three norms do the
-    same. With trained norms, your output is {_lower(e, "weighted")}"""),
+    same. With trained norms, {_lower(e, "weighted")}"""),
     TWO,
     cases=("weighted",),
     also=tuple(map(decoder_blocks.norms_in_order, _OTHER_ORDERS[1:])),
 )(decoder_blocks.norms_in_order(_OTHER_ORDERS[0]))
+
+_LACKING = re.compile(r"no parameter named '(\w+)\.(weight|bias)'")
+
+
+def _lacking(evidence: Evidence) -> tuple[str, str]:
+    """The first norm that lacks a parameter, and which one.
+
+    Raises
+    ------
+    KeyError
+        If none does.
+    """
+    found = _LACKING.search(evidence.answers.errors["weighted"].message)
+    if found is None or found[1] not in NAMES:
+        raise KeyError("no norm lacks a parameter")
+    return found[1], found[2]
+
+
+_norm_without_parameters = mistake(
+    lambda e: f"Your block has no parameter `{'.'.join(_lacking(e))}`.",
+    unwrapped("""An `nn.LayerNorm(n_embd)` has a gain, `weight`, and a shift, `bias`. Have you made
+    it without them, taken another kind of norm, or given it another name?"""),
+    TWO,
+    recognized=lambda e: bool(_lacking(e)),
+)(decoder_blocks.NormsWithoutShift)
 
 _post_for_pre = mistake(
     "You normalized after the addition (post-norm) instead of before the branch (pre-norm).",
@@ -385,7 +410,7 @@ _STEPS: dict[str, _Step] = {
     "reads the stream without a norm while its output is normalized": (
         lambda x, branch: x + _normed(branch(x))
     ),
-    "is left out": lambda x, branch: x,  # noqa: ARG005
+    "has no effect": lambda x, branch: x,  # noqa: ARG005
     "is divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
     "is divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
     "is subtracted": lambda x, branch: x - branch(_normed(x)),
@@ -427,6 +452,245 @@ def _branch_by_branch(evidence: Evidence) -> Finding | None:
 
 
 _GIVEN = ("x", "memory", "gather", "listen", "think")
+
+
+_BRANCHES = ("attention", "cross_attention", "feed_forward")
+
+
+def _reads(evidence: Evidence, case: str) -> list[Tensor]:
+    """What each of the three branches read, if each was run once and in order.
+
+    Raises
+    ------
+    ValueError
+        If they were run otherwise.
+    """
+    called, read = (evidence.answers.array(f"{case}.{name}") for name in ("called", "read"))
+    if called is None or read is None or called.tolist() != [0, 1, 2] or len(read) != len(called):
+        raise ValueError("the branches were run otherwise")
+    return list(torch.from_numpy(read))
+
+
+def _outputs(evidence: Evidence, reads: list[Tensor]) -> list[Tensor]:
+    """What each of the three branches returned."""
+    given = {name: torch.from_numpy(evidence.inputs[name]) for name in _GIVEN}
+    with torch.no_grad():
+        return [
+            Gathering(given["gather"])(reads[0]),
+            Listening(given["listen"])(reads[1], given["memory"]),
+            Branch(given["think"])(reads[2]),
+        ]
+
+
+def _memory_changed(evidence: Evidence) -> Finding | None:
+    """What cross-attention is given as the memory isn't the memory."""
+    mine, right = evidence.answers.array("reads.besides"), evidence.inputs["memory"]
+    if evidence.same("plain", "other") or mine is None or np.array_equal(mine, right):
+        return None
+    if mine.shape != right.shape:
+        told = f"It gets a tensor of shape {mine.shape}, but the memory has shape {right.shape}."
+    else:
+        place = farthest_index(mine, right)
+        told = (
+            f"At index {index(place)} it gets {number(float(mine[place]))}, but the memory has"
+            f" {number(float(right[place]))} there."
+        )
+    return Finding(
+        "memory-changed",
+        "You don't give the memory to cross-attention as it is.",
+        f"{told} {_off(evidence)}",
+        BLOCK,
+    )
+
+
+def _other_calls(evidence: Evidence) -> Finding | None:
+    """The branches are not run once each, in order."""
+    called = evidence.answers.array("reads.called")
+    if evidence.same("plain") or called is None or called.tolist() == [0, 1, 2]:
+        return None
+    ran = ", ".join(f"`{_BRANCHES[int(n)]}`" for n in called) or "none of them"
+    return Finding(
+        "other-calls",
+        "You don't run each of the three branches once, in the order of the task.",
+        f"You ran {ran}. {_off(evidence)}",
+        BLOCK,
+    )
+
+
+def _other_lengths(evidence: Evidence) -> Finding | None:
+    """A branch reads a text of another length than the stream's."""
+    called, lengths = (evidence.answers.array(f"reads.{name}") for name in ("called", "lengths"))
+    if evidence.same("plain") or called is None or lengths is None:
+        return None
+    T = evidence.number("T")
+    off = np.flatnonzero(lengths != T)
+    if not len(off):
+        return None
+    return Finding(
+        "other-lengths",
+        f"`{_BRANCHES[int(called[off[0]])]}` reads something else than the stream.",
+        f"It gets {int(lengths[off[0]])} positions, but the stream has T = {T} and the memory S ="
+        f" {evidence.number('S')}. Only `cross_attention` is given the memory, as its second"
+        f" argument. {_off(evidence)}",
+        BLOCK,
+    )
+
+
+def _reads_zeros(evidence: Evidence) -> Finding | None:
+    """A branch of a fresh block reads nothing but zeros."""
+    if evidence.same("plain"):
+        return None
+    reads = _reads(evidence, "reads")
+    idle = next((n for n, read in zip(_BRANCHES, reads, strict=True) if not read.any()), None)
+    if idle is None:
+        return None
+    return Finding(
+        "reads-zeros",
+        f"`{idle}` reads nothing but zeros.",
+        f"A fresh `nn.LayerNorm` has a gain of 1 and a shift of 0. Do you set its gain to 0? "
+        f"{_off(evidence)}",
+        BLOCK,
+    )
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return bool(torch.allclose(one, other, rtol=1e-3, atol=1e-3))
+
+
+_OF_A_STREAM: dict[str, Callable[[Tensor], Tensor]] = {
+    "{}, normalized": _normed,
+    "{} without a norm": lambda s: s,
+    "{}, normalized over the positions": lambda s: _normed(s.transpose(1, 2)).transpose(1, 2),
+    "{}, divided by its root mean square but not centered": lambda s: (
+        s / (s.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+    ),
+    "{} without its mean, but not divided": lambda s: s - s.mean(-1, keepdim=True),
+    "{}, normalized over the whole tensor": lambda s: (s - s.mean()) / s.std(correction=0),
+    "zeros": torch.zeros_like,
+}
+
+
+def _other_reads(evidence: Evidence) -> Finding | None:
+    """The first branch that doesn't read the normalized stream, and what it reads."""
+    if evidence.same("plain"):
+        return None
+    reads = _reads(evidence, "reads")
+    known = {"x": torch.from_numpy(evidence.inputs["x"])}
+    for name, read, output in zip(_BRANCHES, reads, _outputs(evidence, reads), strict=True):
+        stream = torch.stack(list(known.values())).sum(dim=0)
+        if not _same(read, _normed(stream)):
+            break
+        known[f"the output of `{name}`"] = output
+    else:
+        return None
+    told = ""
+    for many in range(len(known), 0, -1):
+        for some in itertools.combinations(known, many):
+            total = torch.stack([known[one] for one in some]).sum(dim=0)
+            for words, of in _OF_A_STREAM.items():
+                if not told and _same(read, of(total)):
+                    summed = " plus ".join("`x`" if one == "x" else one for one in some)
+                    told = (
+                        f" It reads {words.format('the stream' if many == len(known) else summed)}."
+                    )
+    return Finding(
+        "other-reads",
+        f"`{name}` doesn't read the normalized stream.",
+        f"It should read the norm of {' plus '.join(known).replace('x', '`x`', 1)}.{told} "
+        f"{_off(evidence)}",
+        PLACE,
+    )
+
+
+def _other_sum(evidence: Evidence) -> Finding | None:
+    """All branches read what they should, but another sum is returned."""
+    mine, right = evidence.yours("plain"), evidence.right("plain")
+    if evidence.same("plain") or mine.shape != right.shape:
+        return None
+    reads = _reads(evidence, "reads")
+    known = [torch.from_numpy(evidence.inputs["x"]), *_outputs(evidence, reads)]
+    a = torch.stack([one.flatten() for one in known], dim=1).double().numpy()
+    factors = np.linalg.lstsq(a, mine.ravel().astype(float), rcond=None)[0]
+    if not np.allclose(a @ factors, mine.ravel(), rtol=1e-3, atol=1e-3):
+        return _last_changed(evidence, known)
+    if np.allclose(factors, 1, atol=1e-3):
+        return None
+    told = [
+        f"{'`x`' if not n else f'the output of `{_BRANCHES[n - 1]}`'} by"
+        f" {number(round(float(factor), 3) + 0.0)}"
+        for n, factor in enumerate(factors)
+        if abs(factor - 1) > 1e-3
+    ]
+    return Finding(
+        "returns-another-sum",
+        "You don't return the sum of the input and what the three branches return.",
+        f"You multiply {' and '.join(told)} instead of 1. {_off(evidence)}",
+        STREAM,
+    )
+
+
+_CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
+    "the ReLU": torch.relu,
+    "the tanh": torch.tanh,
+    "the absolute value": torch.abs,
+    "the GELU": nn.functional.gelu,
+    "the softmax": lambda w: w.softmax(dim=-1),
+    "the norm": _normed,
+}
+
+
+def _last_changed(evidence: Evidence, known: list[Tensor]) -> Finding | None:
+    """What `feed_forward` returns is changed before it is added."""
+    *others, last = known
+    added = torch.from_numpy(evidence.yours("plain")) - torch.stack(others).sum(dim=0)
+    for words, change in _CHANGES.items():
+        if _same(added, change(last)):
+            return Finding(
+                "last-output-changed",
+                f"You add {words} of what `feed_forward` returns, not what it returns itself.",
+                f"A branch is added as it is. {_off(evidence)}",
+                STREAM,
+            )
+    return None
+
+
+def _other_trained_norm(evidence: Evidence) -> Finding | None:
+    """Right in a fresh block: the first branch that reads something else with trained norms."""
+    if not evidence.same("plain") or evidence.same("weighted"):
+        return None
+    reads = _reads(evidence, "weighted_reads")
+    stream = torch.from_numpy(evidence.inputs["x"])
+
+    def norm(which: str, x: Tensor) -> Tensor:
+        gain, shift = (
+            torch.from_numpy(evidence.inputs[f"{which}.{kind}"]) for kind in ("weight", "bias")
+        )
+        return _normed(x) * gain + shift
+
+    for name, own, read, output in zip(  # noqa: B007
+        _BRANCHES, NAMES, reads, _outputs(evidence, reads), strict=True
+    ):
+        if not _same(read, norm(own, stream)):
+            break
+        stream = stream + output
+    else:
+        return None
+    told = "something else"
+    if _same(read, _normed(stream)):
+        told = "the stream normalized without any gain or shift"
+    for one in NAMES:
+        if _same(read, norm(one, stream)):
+            told = f"what `{one}` makes of the stream"
+        for other in NAMES:
+            if _same(read, norm(other, norm(one, stream))):
+                told = f"what `{other}` makes of what `{one}` makes of the stream"
+    return Finding(
+        "other-trained-norm",
+        f"With trained norms, `{name}` doesn't read what `{own}` makes of the stream.",
+        f"It reads {told}. Before training, all three norms do the same, and a second one changes"
+        f" nothing. {farthest(evidence, 'weighted')}",
+        TWO,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -473,11 +737,18 @@ TASK = Task(
     properties=(
         right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),
         _nearly,
+        _memory_changed,
+        _other_calls,
+        _other_lengths,
+        _reads_zeros,
         _branch_by_branch,
+        _other_reads,
+        _other_sum,
+        _other_trained_norm,
         _some_positions,
         _other_memory,
     ),
     examples=(_worked_out,),
-    uncompared=("norms",),
+    uncompared=("norms", "reads", "weighted_reads"),
     cases=_ONLY_PLAIN,
 )

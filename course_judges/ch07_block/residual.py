@@ -16,7 +16,7 @@ from course_judges.describing import WRITTEN_OVER
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
-from course_judges.wording import index, listed, number, row, unwrapped
+from course_judges.wording import first_upper, index, listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -45,6 +45,20 @@ class _Listed(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         for branch in self.branches:
             x = x + branch(x) / math.sqrt(len(self.branches))
+        return x
+
+
+class _DividesTheWeights(nn.Module):
+    def __init__(self, branches: Sequence[nn.Module]):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+        with torch.no_grad():
+            for one in self.parameters():
+                one.div_(math.sqrt(len(branches)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for branch in self.branches:
+            x = x + branch(x)
         return x
 
 
@@ -298,6 +312,14 @@ _divided_by_the_samples = mistake(
     lambda e: f"Here B is {e.number('B')} and N is {e.number('N')}. {_both(e)}",
 )(_step(lambda x, written, n: x + written / math.sqrt(len(x))))  # noqa: ARG005
 
+_weights_changed = mistake(
+    "You changed the parameters of the branches.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches,
+    {int((~e.yours("parameters.kept")).sum())} have other weights than you were given. Divide what
+    a branch returns, not its weights. {_both(e)}"""),
+    recognized=lambda e: not e.yours("parameters.kept").all(),
+)(_DividesTheWeights)
+
 _divided_before_the_branch = mistake(
     "You divided the input of each branch by √N instead of its output.",
     lambda e: f"What the branch returns is then added undivided. {_both(e)}",
@@ -402,6 +424,27 @@ _wrong_order = mistake(
     "You ran the branches in reverse order, from last to first.",
     lambda e: farthest(e, "stream.out"),
 )(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
+
+
+def _order(evidence: Evidence) -> list[int]:
+    """The branches that were run, by their numbers."""
+    called = evidence.answers.array("reads.called")
+    return [] if called is None else [int(n) for n in called]
+
+
+def _shuffled(evidence: Evidence) -> bool:
+    """True if every branch ran once, but not in the order of the list."""
+    order = _order(evidence)
+    return sorted(order) == list(range(evidence.number("N"))) != order
+
+
+_another_order = mistake(
+    "You ran the branches in another order than that of the list.",
+    lambda e: unwrapped(f"""Counted from 0, you ran
+    {listed(_order(e))}. Do you keep them in a set? It has no order.
+    {farthest(e, "stream.out")}"""),
+    recognized=_shuffled,
+)(_going(lambda branches, x: ResidualStream([*branches[1:], branches[0]])(x)))
 
 _changed_in_place = mistake(
     "Your result is right, but you changed the caller's `x`.",
@@ -529,7 +572,152 @@ def _another_factor(evidence: Evidence) -> Finding | None:
         "another-factor",
         f"You multiply the branches' outputs by {number(factor)} instead of 1 / √N, which is "
         f"{number(N**-0.5)}.",
-        f"Each output is divided by √N, with N = {N} the number of branches. {_both(evidence)}",
+        f"Each output is divided by √N, with N = {N} the number of branches."
+        f"{_source(evidence, factor)} {_both(evidence)}",
+        STREAM,
+    )
+
+
+def _source(evidence: Evidence, factor: float) -> str:
+    """Where such a factor may come from; empty if it is none that we know."""
+    B, T, C, N = (evidence.number(name) for name in ("B", "T", "C", "N"))
+    known = {
+        "2 / N. Python reads `N ** 1 / 2` as `(N ** 1) / 2`, so write `N ** 0.5`": 2 / N,
+        "−1 / √N, so you subtract what you should add": -(N**-0.5),
+        "1 / N²": N**-2,
+        "1 / ∛N": N ** (-1 / 3),
+        "1 / √√N": N**-0.25,
+        "1 / √(N · C)": (N * C) ** -0.5,
+        "1 / √(B · T · C), with the number of entries in `x`": (B * T * C) ** -0.5,
+        "1 / √(N · C²), with the number of parameters": (N * C * C) ** -0.5,
+        "1 / log N": 1 / math.log(N) if N > 1 else math.inf,
+        "1 / (1 + √N)": 1 / (1 + N**0.5),
+    }
+    words = [name for name, value in known.items() if abs(factor - value) < 1e-4]
+    return f" Yours is {words[0]}." if words else ""
+
+
+def _made_of(values: Array, known: Sequence[Array]) -> Array | None:
+    """The numbers by which the known arrays are multiplied in a sum that makes these values; None
+    if there are none. With few values, the first number must be 0 or 1, as no other is likely.
+    """
+    a = np.stack([one.ravel() for one in known], axis=1).astype(float)
+    if a.shape[0] < a.shape[1] or np.linalg.matrix_rank(a) < a.shape[1]:
+        return None
+    factors = np.linalg.lstsq(a, values.ravel().astype(float), rcond=None)[0]
+    if a.shape[0] < 4 * a.shape[1] and min(abs(factors[0]), abs(factors[0] - 1)) > 1e-3:
+        return None
+    return factors if np.allclose(a @ factors, values.ravel(), rtol=1e-4, atol=1e-4) else None
+
+
+def _factors(of_x: str, of_outputs: Sequence[str]) -> str:
+    """By what a sum multiplies the input and what the branches returned."""
+    if not of_outputs:
+        return f"`x` by {of_x}"
+    many = f"the outputs of branches 0 to {len(of_outputs) - 1}"
+    whose = "the output of branch 0" if len(of_outputs) == 1 else many
+    by = of_outputs[0] if len(set(of_outputs)) == 1 else ", ".join(of_outputs)
+    return f"`x` by {of_x} and {whose} by {by}"
+
+
+# What may be done to the stream, or to what a branch returns, besides.
+_CHANGES: dict[str, Callable[[Array], Array]] = {
+    "the ReLU": lambda a: np.maximum(a, 0),
+    "the tanh": np.tanh,
+    "the absolute value": np.abs,
+    "the norm": lambda a: (
+        (a - a.mean(axis=-1, keepdims=True)) / np.sqrt(a.var(axis=-1, keepdims=True) + 1e-5)
+    ),
+    "the mean over the positions": lambda a: a.mean(axis=1, keepdims=True) + 0 * a,
+    "the mean over the channels": lambda a: a.mean(axis=-1, keepdims=True) + 0 * a,
+    "the mean over all entries": lambda a: a.mean() + 0 * a,
+}
+
+
+def _changed(evidence: Evidence, values: Array, known: Sequence[Array]) -> Finding | None:
+    """What a branch reads or the module returns is the right stream, or has the right last output,
+    but for a change that is no factor.
+    """
+    root = evidence.number("N") ** -0.5
+    n, stream = len(known) - 1, known[0] + root * sum(known[1:])
+    before = stream - root * known[-1]
+    whose = "what you return" if n == evidence.number("N") else f"what branch {n} reads"
+    for words, change in _CHANGES.items():
+        if np.allclose(values, change(stream), atol=1e-3):
+            told = f"{first_upper(whose)} is {words} of the stream instead of the stream itself."
+        elif n and np.allclose(values, before + root * change(known[-1]), atol=1e-3):
+            told = (
+                f"In {whose}, {words} of the output of branch {n - 1} is added, divided by √N,"
+                " instead of the output itself."
+            )
+        else:
+            continue
+        return Finding(
+            "another-sum",
+            "You change the stream, or what a branch returns, by more than the factor 1 / √N.",
+            f"{told} Branches are counted from 0. {_both(evidence)}",
+            STREAM,
+        )
+    return None
+
+
+def _another_sum(evidence: Evidence) -> Finding | None:
+    """The first branch that reads another sum of the input and earlier outputs than it should, or
+    else the sum that is returned.
+    """
+    called, reads = evidence.answers.array("reads.called"), evidence.answers.array("reads.read")
+    mine, x, N = evidence.yours("stream.out"), evidence.inputs["x"], evidence.number("N")
+    if evidence.same("stream.out") or called is None or reads is None or not len(called):
+        return None
+    if mine.shape != x.shape or reads.shape != (len(called), *x.shape):
+        return None
+    if called.tolist() != list(range(N)):
+        return Finding(
+            "other-calls",
+            "You don't run each branch once, in the order of the list.",
+            f"With N = {N} branches, counted from 0, you ran {listed(called)}. {_both(evidence)}",
+            STREAM,
+        )
+    written = [
+        np.tanh(read @ weight.T) * 2
+        for read, weight in zip(reads, evidence.inputs["weights"], strict=True)
+    ]
+    for n, values in enumerate([*reads, mine]):
+        factors = _made_of(values, [x, *written[:n]])
+        if factors is None:
+            return _changed(evidence, values, [x, *written[:n]])
+        if np.allclose(factors, [1.0, *[N**-0.5] * n], atol=1e-3):
+            continue
+        shown = [number(round(float(factor), 4) + 0.0) for factor in factors]
+        right = _factors("1", [f"1 / √N = {number(N**-0.5)}"] * n)
+        reading = f"Branch {n}, counted from 0, should read a sum that multiplies"
+        return Finding(
+            "another-sum",
+            "A branch doesn't read the stream as it is when its turn comes."
+            if n < N
+            else "Each branch reads the right stream, but you return another sum.",
+            f"{reading if n < N else 'It should multiply'} {right}. Yours multiplies"
+            f" {_factors(shown[0], shown[1:])}.",
+            STREAM,
+        )
+    return None
+
+
+def _other_gradient(evidence: Evidence) -> Finding | None:
+    """The values are right, but a part of the gradient doesn't arrive."""
+    if not evidence.same("stream", "again", "twice") or not evidence.comparable("gradient.x"):
+        return None
+    mine, right = evidence.yours("gradient.branches"), evidence.right("gradient.branches")
+    off = [n for n in range(len(right)) if not np.allclose(mine[n], right[n], 1e-3, 1e-4)]
+    if evidence.same("gradient") or not mine.reshape(len(mine), -1).any(axis=1).all():
+        return None
+    whose = f"the parameters of branches {listed(off)}" if len(off) > 1 else ""
+    whose = f"the parameters of branch {off[0]}" if len(off) == 1 else whose or "the input"
+    return Finding(
+        "part-of-the-gradient",
+        "Your values are right, but a part of the gradient doesn't arrive.",
+        f"The gradient of {whose} is wrong. Does something on the way back, such as `detach`, "
+        "`no_grad` or `.data`, cut a branch or the stream off?",
         STREAM,
     )
 
@@ -577,6 +765,12 @@ def _counted(evidence: Evidence) -> Finding | None:
         return None
     few = mine < right
     plain = "" if mine else " PyTorch doesn't look for modules in a plain Python list."
+    found = np.flatnonzero(evidence.yours("parameters.branches"))
+    if few and 0 < len(found) < evidence.number("N"):
+        plain = (
+            f" Of the {evidence.number('N')} branches, counted from 0, only"
+            f" {listed(found)} {'are' if len(found) > 1 else 'is'} found."
+        )
     besides = (
         "" if evidence.same("stream.out") else f" Your output is wrong, too. {_both(evidence)}"
     )
@@ -623,10 +817,13 @@ TASK = Task(
     properties=(
         _counted,
         _another_factor,
+        _another_sum,
         _some_learn_nothing,
+        _other_gradient,
         _wrong_when_listed_twice,
         right_when_called_again(("stream",), ("again",), STREAM),
     ),
     examples=(_worked_out,),
+    uncompared=("reads",),
     cases=_CASES,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import SETTINGS as SECTION
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import sentence, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch08_gpt.config import MOST_DROPOUT, SETTINGS
 from course_tasks.verdict import Finding
@@ -190,6 +190,7 @@ def _refuses_nothing(evidence: Evidence) -> bool:
         ((sizes == 0) | (sizes == 3)).all()
         and (_outcomes(evidence, "heads") == 0).all()
         and (_outcomes(evidence, "dropout") == 0).all()
+        and np.isin(_outcomes(evidence, "several"), (0, 3)).all()
     )
 
 
@@ -277,10 +278,15 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     through = [
         what for what, outcome in zip(_tried(evidence), outcomes, strict=True) if not outcome
     ]
+    together = (
+        " You do raise one when several settings are wrong at once, but a single one is enough."
+        if not (outcomes == 1).any() and (_outcomes(evidence, "several") == 1).any()
+        else ""
+    )
     return Finding(
         "impossible-accepted",
         "Your Config accepts impossible settings.",
-        f"It didn't raise an error for {', '.join(f'`{what}`' for what in through[:4])}.",
+        f"It didn't raise an error for {', '.join(f'`{what}`' for what in through[:4])}.{together}",
         SECTION,
     )
 
@@ -439,6 +445,44 @@ _no_dropout_refused = mistake(
             _size_problems(c)
             | _head_problems(c)
             | ({} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"})
+        )
+    )
+)
+
+_ones_refused = mistake(
+    "You reject a size of 1, but every size may be 1.",
+    lambda e: unwrapped(f"""If all sizes are 1, the error says:
+    {sentence(e.answers.errors["ones"].message)} Check whether a size is below 1, not whether it is
+    1 or less."""),
+    recognized=lambda e: (
+        e.same("possible", "plain", "thin") and {"edges", "ones"} <= e.answers.errors.keys()
+    ),
+)(
+    _refusing(
+        lambda c: (
+            {n: "above 1" for n in _SIZES if getattr(c, n) <= 1}
+            | _head_problems(c)
+            | _dropout_problems(c)
+        )
+    )
+)
+
+_thin_heads_refused = mistake(
+    "You reject heads with a single channel.",
+    lambda e: unwrapped(f"""With n_embd = n_head = {e.number("n_head")}, each head has one channel,
+    which is possible. The error says: {sentence(e.answers.errors["thin"].message)}"""),
+    recognized=lambda e: (
+        e.same("possible", "plain", "edges")
+        and any(name in e.answers.errors["thin"].message for name in ("n_embd", "n_head"))
+        and "dropout" not in e.answers.errors["thin"].message
+    ),
+)(
+    _refusing(
+        lambda c: (
+            _size_problems(c)
+            | _head_problems(c)
+            | ({"n_embd": "above n_head"} if c.n_embd <= c.n_head else {})
+            | _dropout_problems(c)
         )
     )
 )

@@ -21,8 +21,9 @@ from course_judges.chance import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -72,6 +73,17 @@ def _squeezes_everything(
     """A batch of one row loses its first dimension."""
     written = generate(model, tokens, count, stop, generator)
     return written.squeeze(0) if len(tokens) == 1 else written
+
+
+def _done_for_one_step(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    """Ends only if all rows draw the stop symbol in the same step."""
+    T, written = tokens.shape[1], Writer(fill=False, enough=lambda _: False)
+    tokens = written(model, tokens, count, stop, generator)
+    together = (tokens[:, T:] == stop).all(dim=0)
+    end = int(together.int().argmax()) + 1 if together.any() else count
+    return tokens[:, : T + end]
 
 
 def _rows(case: str) -> Callable[[Evidence], str]:
@@ -148,7 +160,11 @@ def _prompt_dropped(
 
 
 _stop_ignored = mistake(
-    "You ignore the stop symbol: all rows continue up to the full count.", _rows("all")
+    "All your rows continue up to the full count, even those that have written `stop`.",
+    lambda e: unwrapped(f"""{_rows("all")(e)} Do you check for `stop` at all? If you keep a mask
+    `done`, a row that is done has to remain done: `done = done | (drawn == stop)`. Then fill such
+    rows with `stop`."""),
+    also=(_done_for_one_step,),
 )(Writer(fill=False, enough=lambda _: False))
 
 _writes_after_stop = mistake(
@@ -297,6 +313,30 @@ def _stop_left_out(
     return tokens
 
 
+@mistake(
+    "You notice a `stop` one step late, so each row writes one more symbol after it.",
+    lambda e: unwrapped(f"""{_rows("some")(e)} Update `done` with the symbols just drawn, not with
+    the last ones of the text before them."""),
+    cases=("one", "some", "all"),
+)
+def _noticed_late(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    was_training, T = model.training, tokens.shape[1]
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for step in range(count):
+        if done.all():
+            break
+        new = drawn(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        new = new.masked_fill(done, stop)
+        if step:
+            done |= tokens[:, T + step - 1] == stop
+        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
 _stops_at_the_prompt = mistake(
     "Your answer is wrong if the prompt contains the stop symbol.",
     lambda e: unwrapped(f"""Here every prompt begins with the stop symbol, {e.number("stop")}, and
@@ -434,6 +474,44 @@ def _other_tokens(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _wrong_from_the_stop(evidence: Evidence) -> Finding | None:
+    """Rows that are right up to their stop symbol: it is missing, or something else follows it."""
+    mine, right = evidence.yours("some"), evidence.right("some")
+    stop, T = evidence.number("stop"), evidence.number("T")
+    if mine.shape != right.shape or not evidence.same("one") or evidence.same("some"):
+        return None
+    stops = right[:, T:] == stop
+    rows = [int(b) for b in np.flatnonzero(stops.any(axis=1))]
+    places = {b: T + int(stops[b].argmax()) for b in rows}
+    going = np.setdiff1d(np.arange(len(right)), rows)
+    if not rows or not (mine[going] == right[going]).all():
+        return None
+    if any((mine[b, : places[b]] != right[b, : places[b]]).any() for b in rows):
+        return None
+    b = next(b for b in rows if (mine[b] != right[b]).any())
+    at = places[b]
+    if all(mine[b, places[b]] != stop for b in rows):
+        again = ", which is the symbol before it again" if mine[b, at] == mine[b, at - 1] else ""
+        return Finding(
+            "stop-replaced",
+            "Your rows are right up to their `stop`, but you write something else in its place.",
+            f"In row {b}, new symbol number {at - T + 1} should be {stop}, but yours is"
+            f" {int(mine[b, at])}{again}. Do you update `done` before you fill? Then fill first.",
+            WRITING,
+        )
+    if any(mine[b, places[b]] != stop for b in rows):
+        return None
+    after = np.concatenate([mine[b, places[b] + 1 :] for b in rows])
+    if not len(after) or (after != after[0]).any() or after[0] == stop:
+        return None
+    return Finding(
+        "filled-with-another",
+        f"You fill rows that have stopped with {int(after[0])} instead of `stop`.",
+        f"The stop symbol is {stop} here. {_rows('some')(evidence)}",
+        WRITING,
+    )
+
+
 def _other_context(evidence: Evidence) -> Finding | None:
     if not evidence.same("one", "some", "all", "seen.tokens", "alone"):
         return None
@@ -486,7 +564,7 @@ def _chance_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "other-shares",
             "How often you draw the symbols doesn't match their probabilities.",
-            dice_share(evidence),
+            f"{dice_share(evidence)}{_as_at_a_temperature(evidence, drawn)}",
             WRITING,
         )
     if not _goes_on(evidence):
@@ -498,6 +576,18 @@ def _chance_off(evidence: Evidence) -> Finding | None:
             WRITING,
         )
     return None
+
+
+def _as_at_a_temperature(evidence: Evidence, drawn: Array) -> str:
+    """The temperature at which a softmax would give these draws, if there is one."""
+    shares = np.bincount(drawn, minlength=len(evidence.inputs["dice"])) / len(drawn)
+    if shares.min() == 0 or len(shares) != len(evidence.inputs["dice"]):
+        return ""
+    x, y = (a - a.mean() for a in (evidence.inputs["dice"].astype(float), np.log(shares)))
+    temperature = float((x * x).sum() / (x * y).sum())
+    if temperature < 0 or not follows(drawn, softmax(evidence.inputs["dice"] / temperature)):
+        return ""
+    return f" A temperature of about {number(temperature, 1)} would give such draws, but use none."
 
 
 def _goes_on(evidence: Evidence) -> bool:
@@ -537,6 +627,7 @@ TASK = Task(
         ),
     ),
     properties=(
+        _wrong_from_the_stop,
         _other_tokens,
         holds_integers(("training.tokens",), WRITING),
         _other_context,

@@ -19,9 +19,17 @@ from course_tasks.verdict import Finding
 # 10 % except once in many millions of draws. The mistakes are off by a fifth or more.
 _NEAR = 0.10
 
+# All matrices of one shape together have 17,000 entries or more, so their standard deviation stays
+# within 3 %. One branch more or less changes it by 5.7 % or more.
+_NEARER = 0.03
+
 # The largest of 800 normal numbers (a matrix has more) lies below this many standard deviations
 # once in tens of millions of draws. Numbers drawn uniformly from a range end at 1.7.
 _FARTHEST = 2.3
+
+# Numbers drawn uniformly reach 1.73 standard deviations, normal ones that are cut off at one
+# standard deviation 1.85 of those that they have then.
+_FARTHEST_OF_A_RANGE = 1.79
 
 # The standard deviation that the chapter uses for its own matrices.
 _CHAPTERS = 0.02
@@ -76,7 +84,7 @@ def _by_the_last_name(model: nn.Module, ends: list[str], std: float) -> None:
         elif parameter.ndim == 1:
             nn.init.ones_(parameter)
         else:
-            small = name.split(".")[-2] in last
+            small = name.removesuffix(".weight").split(".")[-1] in last
             nn.init.normal_(parameter, std=std / math.sqrt(len(ends)) if small else std)
 
 
@@ -102,6 +110,16 @@ def _std(evidence: Evidence) -> float:
 
 def _near(spread: Array, wanted: float) -> bool:
     return spread.size > 0 and bool((np.abs(spread / wanted - 1) < _NEAR).all())
+
+
+def _nearer(spread: Array, wanted: float) -> bool:
+    """True if all these matrices of one shape together have this standard deviation."""
+    return spread.size > 0 and bool(abs(_together(spread) / wanted - 1) < _NEARER)
+
+
+def _together(spread: Array) -> float:
+    """The standard deviation of all these matrices of one shape together."""
+    return float(np.sqrt(np.square(spread.astype(float)).mean()))
 
 
 def _whole(evidence: Evidence, *names: str) -> bool:
@@ -131,6 +149,7 @@ def _reaches_far(evidence: Evidence) -> bool:
 def _plain_right(evidence: Evidence) -> bool:
     return (
         _whole(evidence, "plain", "means", "tied")
+        and evidence.same("start.repeated")
         and _near(evidence.yours("start.plain"), _std(evidence))
         and _centred(evidence)
         and _reaches_far(evidence)
@@ -140,7 +159,8 @@ def _plain_right(evidence: Evidence) -> bool:
 
 def _ends_right(evidence: Evidence) -> bool:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
-    return _whole(evidence, "ends") and _near(evidence.yours("start.ends"), wanted)
+    ends = evidence.yours("start.ends")
+    return _whole(evidence, "ends") and _near(ends, wanted) and _nearer(ends, wanted)
 
 
 def _rest_right(evidence: Evidence) -> bool:
@@ -169,6 +189,11 @@ def _ends_are(factor: Callable[[int], float]) -> Callable[[Evidence], bool]:
         return _plain_right(evidence) and _near(evidence.yours("start.ends"), wanted)
 
     return recognized
+
+
+def _ends_nearer(evidence: Evidence, count: int) -> bool:
+    """True if the matrices in `ends` are divided by the root of this count."""
+    return _nearer(evidence.yours("start.ends"), _std(evidence) / math.sqrt(count))
 
 
 def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
@@ -202,6 +227,8 @@ def _ends_beside(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
     ends = evidence.yours("start.ends")
     off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
+    if not len(off):
+        return ""
     which = int(off[0])
     are = "is" if len(off) == 1 else "are"
     how_many = (
@@ -250,7 +277,7 @@ def _some_ends(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
     ends = evidence.yours("start.ends")
     off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
-    if len(off) == len(ends):
+    if len(off) in (0, len(ends)):
         return _spreads(evidence)
     return unwrapped(f"""Of the {len(ends)} matrices in `ends`, {len(off)}
     {"is" if len(off) == 1 else "are"} wrong: matrix {int(off[0])} has a standard deviation of
@@ -264,6 +291,39 @@ def _branch_end(evidence: Evidence, which: int) -> str:
 def _all_left(evidence: Evidence) -> bool:
     """True if every matrix holds what it held before."""
     return _whole(evidence, "left") and bool(evidence.yours("start.left").all())
+
+
+def _held_before(evidence: Evidence, which: Array) -> str:
+    """Which of these matrices still hold what they held before."""
+    left = [int(n) for n in which if evidence.yours("start.left")[n]]
+    if not left:
+        return ""
+    names = _called(evidence)
+    whose = names[left[0]] if len(left) == 1 else f"{len(left)} of them"
+    return f" You left {whose} as {'it was' if len(left) == 1 else 'they were'}."
+
+
+def _scheme(evidence: Evidence) -> str:
+    """The usual rule by which the matrices depend on their shapes, if they follow one."""
+    V, T, C = (evidence.number(name) for name in "VTC")
+    shapes = [(V, C), (T, C), (C, C), *[(2 * C, C)] * evidence.number("K")]  # outputs, inputs
+    mine = evidence.yours("start.plain")
+    for name, rule in _SCHEMES.items():
+        wanted = np.array([rule(*shape) for shape in shapes])
+        if (np.abs(mine / wanted - 1) < _NEAR).all():
+            return f" They depend on the shapes of the matrices, as {name}."
+    return ""
+
+
+# Usual standard deviations by the numbers of outputs and inputs.
+_SCHEMES: dict[str, Callable[[int, int], float]] = {
+    "with Xavier initialization, √(2 / (inputs + outputs))": lambda out, into: (
+        (2 / (out + into)) ** 0.5
+    ),
+    "with Kaiming initialization, √(2 / inputs)": lambda _, into: (2 / into) ** 0.5,
+    "with 1 / √inputs": lambda _, into: into**-0.5,
+    "PyTorch initializes a linear layer, 1 / √(3 · inputs)": lambda _, into: (3 * into) ** -0.5,
+}
 
 
 def _something_off(evidence: Evidence) -> Finding | None:
@@ -291,7 +351,8 @@ def _something_off(evidence: Evidence) -> Finding | None:
             f"With std = {std:g}, the standard deviation of {whose} is "
             f"{number(float(spreads[which]))}, which is "
             f"{number(float(spreads[which]) / std)} times `std`."
-            f"{around}{others}{_ends_beside(evidence)}{_loss_if_odd(evidence)}",
+            f"{around}{others}{_held_before(evidence, off)}{_scheme(evidence)}"
+            f"{_ends_beside(evidence)}{_loss_if_odd(evidence)}",
             START,
         )
     if not _centred(evidence):
@@ -305,6 +366,14 @@ def _something_off(evidence: Evidence) -> Finding | None:
             "One of your matrices doesn't have mean 0.",
             f"With std = {std:g}, the mean of {whose} is {number(float(means[which]))} and its "
             f"standard deviation {number(spread)}. Do you replace the old numbers, or add to them?",
+            START,
+        )
+    if evidence.yours("start.repeated").any() and not evidence.yours("start.left").any():
+        return Finding(
+            "same-numbers",
+            "Several of your matrices hold exactly the same numbers.",
+            "Do you set a seed or make a new generator before each of them? Matrices should be "
+            "drawn one after the other, so that the branches start out different.",
             START,
         )
     if not _ends_right(evidence):
@@ -391,7 +460,8 @@ _hot_start = mistake(
     "Your weights have a standard deviation of 1 instead of `std`.",
     lambda e: (
         unwrapped(f"""Here std is {_std(e):g}. {_loss(e)} A model that starts out sure of random
-    predictions first has to unlearn them.""")
+    predictions first has to unlearn them. In `nn.init.normal_`, the second argument is the mean, so
+    write `std=std`; a `randn` has to be multiplied by `std`.""")
     ),
     recognized=_plain_is(lambda std: 1 / std),
 )(
@@ -451,7 +521,10 @@ _not_normal = mistake(
 _uniform_of_that_width = mistake(
     "You drew uniformly between −std and std, which has a standard deviation of std / √3.",
     lambda e: f"{_times_std(e)}.",
-    recognized=lambda e: _plain_is(lambda _: 3**-0.5)(e) and not _reaches_far(e),
+    recognized=lambda e: (
+        _nearer(e.yours("start.plain")[_ALIKE + 1 :], _std(e) / 3**0.5)
+        and float(e.yours("start.farthest")[: len(_called(e))].mean()) < _FARTHEST_OF_A_RANGE
+    ),
 )(
     _draws(
         plain=lambda p, std: nn.init.uniform_(p, -std, std),
@@ -497,6 +570,27 @@ def _untied(model: nn.Module, ends: list[str], std: float) -> None:
     output.weight = nn.Parameter(torch.randn_like(output.weight) * std)
 
 
+@mistake(
+    "You left the position embedding as it was.",
+    unwrapped("""It is an `nn.Parameter` of the model itself and in no `nn.Embedding`, so
+    a loop over layers doesn't find it. Loop over `model.named_parameters()`."""),
+    recognized=lambda e: (
+        np.flatnonzero(e.yours("start.left")).tolist() == [1]
+        and _near(np.delete(e.yours("start.plain"), 1), _std(e))
+    ),
+)
+def _parameter_of_no_layer(model: nn.Module, ends: list[str], std: float) -> None:
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
+            nn.init.normal_(part.weight, std=std / scale)
+        elif isinstance(part, nn.LayerNorm):
+            nn.init.ones_(part.weight)
+        bias = getattr(part, "bias", None)
+        if isinstance(bias, Tensor):
+            nn.init.zeros_(bias)
+
+
 _ends_not_scaled = mistake(
     "Your matrices at the end of a branch have the same standard deviation as all others.",
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
@@ -540,6 +634,18 @@ _multiplied_by_the_root = mistake(
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
     recognized=_ends_are(lambda K: K**0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std * math.sqrt(K))))
+
+_one_branch_more = mistake(
+    "You divided by the root of one branch more than there are.",
+    lambda e: f"{_spreads(e)} √{e.number('K') + 1} would give yours.",
+    recognized=lambda e: _plain_right(e) and _ends_nearer(e, e.number("K") + 1),
+)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(K + 1))))
+
+_one_branch_fewer = mistake(
+    "You divided by the root of one branch fewer than there are.",
+    lambda e: f"{_spreads(e)} √{e.number('K') - 1} would give yours.",
+    recognized=lambda e: _plain_right(e) and _ends_nearer(e, e.number("K") - 1),
+)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(K - 1))))
 
 _counted_twice = mistake(
     unwrapped("""You divided by √(2 · branches), but `ends` already lists every branch. The 2 is for

@@ -99,6 +99,37 @@ def probabilities(value: str) -> Property:
     return ask
 
 
+def replaced(value: str, logits: Callable[[Evidence], np.ndarray]) -> Property:
+    """What should be cut must not get the chance that some number as a logit would give it;
+    `logits`, (B, V), are those of which a softmax is taken.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine, right = evidence.yours(value).astype(float), evidence.right(value)
+        if mine.shape != right.shape or not (mine > 0).all() or sets_agree(value)(evidence):
+            return None
+        given = logits(evidence)
+        best = right.argmax(axis=-1)[:, None]
+        as_if = np.log(mine / np.take_along_axis(mine, best, 1))
+        as_if += np.take_along_axis(given, best, 1)
+        cut = right == 0
+        instead = float(as_if[cut].mean())
+        kept_well = np.allclose(as_if[~cut], given[~cut], atol=1e-3)
+        if not kept_well or np.ptp(as_if[cut]) > 1e-2 or abs(instead) < 1e-3:
+            return None
+        row, symbol = (int(i) for i in np.argwhere(cut)[0])
+        return Finding(
+            "replaced-by-a-number",
+            f"You set the other symbols' logits to about {number(instead)}, which still leaves them"
+            " a chance.",
+            f"In row {row}, symbol {symbol} gets a probability of"
+            f" {number(float(mine[row, symbol]))} instead of 0. Set these logits to −inf.",
+            CHOICE,
+        )
+
+    return ask
+
+
 def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Property:
     """The right symbols must be kept: likely ones, and as many as the task asks for. `shares` are
     the probabilities of all symbols, (B, V).

@@ -165,6 +165,19 @@ def _part_off(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _kind(steps: int, warm_up: int, decay: int, final: float) -> str:
+    """In words, what is special about a training."""
+    if steps == 1:
+        return "of a single step"
+    if warm_up + decay == 0:
+        return "with neither warm-up nor decay"
+    if not warm_up or not decay:
+        return "without a warm-up" if not warm_up else "without a decay"
+    if final == 1:
+        return "with final = 1"
+    return "with short parts" if warm_up == 1 else "without level steps"
+
+
 def _unusual(evidence: Evidence) -> Finding | None:
     """Mistakes that show only when one of the three parts is missing or has a single step."""
     if not evidence.same("rates"):
@@ -175,7 +188,8 @@ def _unusual(evidence: Evidence) -> Finding | None:
     step = int((~(np.abs(mine - right) <= 1e-5)).argmax())
     return Finding(
         "unusual-training",
-        "Your rate is right in an ordinary case, but wrong in an extreme one.",
+        "Your rate is right in an ordinary training, but wrong in one "
+        f"{_kind(steps, warm_up, decay, final)}.",
         unwrapped(f"""With steps = {steps}, warm_up = {warm_up}, decay = {decay} and final =
         {final:g}, you return {number(float(mine[step]), 4)} at step {step} instead of
         {number(float(right[step]), 4)}."""),
@@ -201,6 +215,23 @@ _full_one_step_late = mistake(
     "Your warm-up reaches the full rate one step too late.",
     lambda e: f"{_at(e, e.number('warm_up') - 1)} That is the last step of the warm-up.",
 )(_shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)))
+
+
+def _is_rounded(evidence: Evidence) -> bool:
+    """True if all shares of the ordinary training are the right ones with one to three digits."""
+    mine, right = evidence.yours("rates").astype(float), evidence.right("rates")
+    return not evidence.same("rates") and any(
+        bool((np.abs(mine - right) <= 0.5 / 10**digits + 1e-6).all())
+        and np.allclose(mine * 10**digits, np.round(mine * 10**digits), atol=1e-4)
+        for digits in (1, 2, 3)
+    )
+
+
+_rounded = mistake(
+    "You rounded the rate, so it doesn't change by equal amounts.",
+    lambda e: f"{_first_wrong(e)} Return the share as it is.",
+    recognized=_is_rounded,
+)(lambda *asked: round(share(*asked), 2))
 
 _no_warm_up = mistake(
     "Your schedule has no warm-up: it begins with the full rate.", lambda e: _at(e, 0)

@@ -15,13 +15,15 @@ from course_judges.ch08_gpt.rows import (
     nearly_zero,
     other_symbols,
     probabilities,
+    replaced,
     row_that_differs,
     sets_agree,
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, unwrapped
+from course_judges.wording import listed, number, sentence, unwrapped
+from course_tasks.answers import Array
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
@@ -222,7 +224,11 @@ def _left_sorted(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits, k).sort(dim=-1, descending=True).values
 
 
-@mistake("You took the softmax twice: the second time, of probabilities.", _kept_first)
+@mistake(
+    "You took the softmax twice: the second time, of probabilities.",
+    _kept_first,
+    also=(lambda logits, k: top_k(logits, k).softmax(dim=-1),),
+)
 def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits.softmax(dim=-1), k)
 
@@ -257,6 +263,49 @@ def _tied_row(evidence: Evidence) -> str:
 def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
     order = logits.sort(dim=-1, descending=True, stable=True).indices  # (B, V)
     return logits.masked_fill(order.argsort(dim=-1) >= k.unsqueeze(1), -torch.inf).softmax(dim=-1)
+
+
+def _cuts_what_ties(evidence: Evidence) -> bool:
+    """True if everything is right except for ties, of which none is kept."""
+    if not evidence.same("kept", "edges") or not evidence.comparable("ties"):
+        return False
+    kept, right, tied = evidence.yours("ties") > 1e-9, evidence.right("ties") > 0, _tied(evidence)
+    return bool((kept == (right & ~tied)).all() and tied.any())
+
+
+def _tied(evidence: Evidence) -> Array:
+    """(B, V) which symbols share the k-th largest logit with others."""
+    right, logits = evidence.right("ties") > 0, evidence.inputs["tied"]
+    last = logits == np.where(right, logits, np.inf).min(axis=-1, keepdims=True)
+    return last & (last.sum(axis=-1, keepdims=True) > 1)
+
+
+@mistake(
+    "You cut all symbols that tie with the k-th, but they should all be kept.",
+    lambda e: unwrapped(f"""In row 0, with k = {int(e.inputs["k"][0])}, symbols
+    {" and ".join(map(str, np.flatnonzero(_tied(e)[0])))} both have the k-th largest logit, and you
+    keep neither of them. Do you count a symbol's equals among those ahead of it? Only larger logits
+    are ahead."""),
+    recognized=_cuts_what_ties,
+)
+def _equals_counted_as_ahead(logits: Tensor, k: Tensor) -> Tensor:
+    ahead = (logits.unsqueeze(1) >= logits.unsqueeze(2)).sum(dim=-1)  # (B, V), itself included
+    return logits.masked_fill(ahead > k.unsqueeze(1), -torch.inf).softmax(dim=-1)
+
+
+def _without_a_limit(logits: Tensor, k: Tensor) -> Tensor:
+    last = logits.sort(dim=-1, descending=True).values.gather(1, k.unsqueeze(1) - 1)
+    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
+
+
+_stops_beyond_all = mistake(
+    "Your answer stops with an error when some entries of `k` are V or larger.",
+    lambda e: unwrapped(f"""The rows have V = {e.number("V")} symbols, and `k` is
+    {listed(e.inputs["large"])}. The error says: {sentence(e.answers.errors["edges"].message)}
+    A row with k ≥ V should keep all its symbols, and the last one has index V − 1 in the sorted
+    row."""),
+    recognized=lambda e: e.same("kept") and "edges" in e.answers.errors,
+)(_without_a_limit)
 
 
 @mistake(
@@ -315,6 +364,7 @@ TASK = Task(
     ),
     properties=(
         probabilities("kept"),
+        replaced("kept", lambda e: e.inputs["logits"]),
         other_symbols("kept", lambda e: softmax(e.inputs["logits"])),
         nearly_zero("kept", "edges", "extreme"),
         extremes("extreme", "kept", "edges", "ties"),

@@ -16,13 +16,14 @@ from course_judges.ch08_gpt.rows import (
     nearly_zero,
     other_symbols,
     probabilities,
+    replaced,
     row_that_differs,
     sets_agree,
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -456,9 +457,14 @@ def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int
     return top_p(logits, temperature, p, 1 if enough else least)
 
 
+def _logits(evidence: Evidence) -> Array:
+    """(B, V) the logits divided by the temperature."""
+    return np.asarray(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
+
+
 def _tempered(evidence: Evidence) -> Array:
     """(B, V) the probabilities of all symbols at the temperature."""
-    return softmax(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
+    return softmax(_logits(evidence))
 
 
 def _enough_for_a_half(evidence: Evidence) -> bool:
@@ -490,6 +496,80 @@ def _more_than_a_half(evidence: Evidence) -> Finding | None:
     )
 
 
+def _never_reached(evidence: Evidence) -> Finding | None:
+    """Rows that are cut although p is 1."""
+    if not evidence.same("nucleus", "extreme") or evidence.same("many"):
+        return None
+    mine, logits = evidence.yours("many"), torch.from_numpy(evidence.inputs["many"])
+    cut = np.flatnonzero((mine == 0).any(axis=-1))
+    if not evidence.comparable("many") or not len(cut):
+        return None
+    row = int(cut[0])
+    total = float((logits[row] / 2.0).softmax(dim=-1).sort(descending=True).values.cumsum(-1)[-1])
+    below = f" In float32, their sum is {total:.8f} here." if total < 1 else ""
+    return Finding(
+        "never-reached",
+        "With p = 1 you cut symbols in some rows.",
+        f"It happens in {len(cut)} of {len(mine)} rows. For example, row {row} keeps "
+        f"{int((mine[row] > 0).sum())} of {mine.shape[1]} symbols.{below} Rounding may leave the "
+        "sum of all probabilities a little below 1, so no place reaches p. If you look for the "
+        "first place that does, as with `argmax`, you get 0 when there is none.",
+        CHOICE,
+    )
+
+
+def _other_temperature(evidence: Evidence) -> Finding | None:
+    """The ratios of what is kept are those of another temperature."""
+    mine, logits = evidence.yours("nucleus").astype(float), evidence.inputs["logits"]
+    if mine.shape != logits.shape or not np.isfinite(mine).all():
+        return None
+    kept = mine > 1e-9
+    x, y = (
+        np.concatenate(
+            [row[of] - row[of].mean() for row, of in zip(values, kept, strict=True) if of.sum() > 1]
+            or [np.zeros(0)]
+        )
+        for values in (logits.astype(float), np.log(np.where(kept, mine, 1.0)))
+    )
+    if len(x) < _FEW:
+        return None
+    slope = float((x * y).sum() / (x * x).sum())
+    given = float(evidence.inputs["temperature"])
+    if slope < 1e-3 or not np.allclose(y, slope * x, atol=1e-3) or abs(slope * given - 1) < 1e-3:
+        return None
+    used = 1 / slope
+    how = next(
+        (
+            f" {number(used)} is {words} {given:g}."
+            for words, of in _OTHER.items()
+            if _near(used, of(given))
+        ),
+        "",
+    )
+    return Finding(
+        "other-temperature",
+        f"Your probabilities are those of temperature {number(used)} instead of {given:g}.",
+        f"The ratios of the symbols that you keep tell us.{how} {_share_kept(evidence)} The logits "
+        "should be divided by the temperature once, before the softmax.",
+        CHOICE,
+    )
+
+
+# From fewer numbers a temperature could be right by chance.
+_FEW = 6
+
+_OTHER: dict[str, Callable[[float], float]] = {
+    "the square of": lambda t: t * t,
+    "the root of": lambda t: t**0.5,
+    "1 divided by": lambda t: 1 / t,
+    "1 more than": lambda t: 1 + t,
+}
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one / other - 1) < 1e-3
+
+
 TASK = Task(
     "The smallest set that reaches p",
     top_p,
@@ -506,7 +586,7 @@ TASK = Task(
             1,
             lambda e: (
                 _enough_for_a_half(e)
-                and e.same("nucleus", "everything", "extreme", "symbol")
+                and e.same("nucleus", "everything", "many", "extreme", "symbol")
                 and exactly_zero("nucleus", "extreme", "more")(e)
             ),
         ),
@@ -518,10 +598,13 @@ TASK = Task(
     ),
     properties=(
         probabilities("nucleus"),
+        replaced("nucleus", _logits),
+        _other_temperature,
         other_symbols("nucleus", _tempered),
         nearly_zero("nucleus", "extreme", "more"),
         extremes("extreme", "nucleus", "least", "everything"),
         _more_than_a_half,
+        _never_reached,
         alone("everything", "symbol"),
     ),
     uncompared=("exact",),

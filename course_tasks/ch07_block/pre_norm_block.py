@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course_tasks.ch07_block.shared import Branch, drawn, sizes
+from course_tasks.ch07_block.shared import Branch, Recorder, drawn, sizes
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -21,12 +21,15 @@ class Gathering(nn.Module):
 
     weight: Tensor
 
-    def __init__(self, weight: Tensor):
+    def __init__(self, weight: Tensor, recorder: Recorder | None = None):
         super().__init__()
         self.register_buffer("weight", weight)
+        self._recorder = recorder
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
+        if self._recorder is not None:
+            self._recorder.note(0, x)
         count = torch.arange(1, x.shape[1] + 1, dtype=x.dtype)[:, None]  # (T, 1)
         return torch.tanh((x.cumsum(dim=1) / count) @ self.weight.T)
 
@@ -36,12 +39,15 @@ class Listening(nn.Module):
 
     weight: Tensor
 
-    def __init__(self, weight: Tensor):
+    def __init__(self, weight: Tensor, recorder: Recorder | None = None):
         super().__init__()
         self.register_buffer("weight", weight)
+        self._recorder = recorder
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """(B, T, C) and (B, S, C) → (B, T, C)."""
+        if self._recorder is not None:
+            self._recorder.note(1, x, memory)
         scores = x @ self.weight.T @ memory.transpose(1, 2)  # (B, T, S)
         return scores.softmax(dim=-1) @ memory
 
@@ -77,12 +83,12 @@ def _parts(rng: Rng, B: int, T: int, C: int, *, other: int) -> Inputs:
     return given
 
 
-def _block(answer: Any, given: Inputs) -> Any:
+def _block(answer: Any, given: Inputs, recorder: Recorder | None = None) -> Any:
     return answer(
         int(given["C"]),
-        Gathering(tensor(given["gather"])),
-        Listening(tensor(given["listen"])),
-        Branch(tensor(given["think"])),
+        Gathering(tensor(given["gather"]), recorder),
+        Listening(tensor(given["listen"]), recorder),
+        Branch(tensor(given["think"]), recorder, 2),
     )
 
 
@@ -107,19 +113,36 @@ def block_plain(answer: Any, given: Inputs) -> Any:
 
 def block_other(answer: Any, given: Inputs) -> Any:
     """The output of a fresh block with a memory of another length; what it then makes of the first
-    position alone; and whether a gradient finds its way back to the memory.
+    position alone and the usual memory; and whether a gradient finds its way back to the memory.
     """
     x, memory = tensor(given["x"]), tensor(given["other_memory"])
-    begin = x[:, :1].clone()
+    begin, other = x[:, :1].clone(), tensor(given["memory"])
     block = _block(answer, given)
     for parameter in block.parameters():
         parameter.requires_grad_(False)
     whole = block(x, memory.clone().requires_grad_())
-    return {"whole": whole, "first": block(begin, memory), "learns": whole.requires_grad}
+    return {"whole": whole, "first": block(begin, other), "learns": whole.requires_grad}
 
 
-def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:
-    block = _block(answer, given)
+def block_reads(answer: Any, given: Inputs) -> Any:
+    """What the branches of a fresh block read, and what cross-attention is given as the memory."""
+    recorder = Recorder(*given["x"].shape)
+    with torch.no_grad():
+        _block(answer, given, recorder)(tensor(given["x"]), tensor(given["memory"]))
+    return recorder.told()
+
+
+def block_weighted_reads(answer: Any, given: Inputs) -> Any:
+    """What the branches read if the norms have learned."""
+    recorder = Recorder(*given["x"].shape)
+    _weighted(answer, given, recorder=recorder)
+    return recorder.told()
+
+
+def _weighted(
+    answer: Any, given: Inputs, silenced: str = "", recorder: Recorder | None = None
+) -> Any:
+    block = _block(answer, given, recorder)
     with torch.no_grad():
         for name, parameter in _norm_parameters(block).items():
             parameter.copy_(tensor(given[name]))
@@ -148,6 +171,8 @@ PROBE = Probe(
         "other": block_other,
         "weighted": block_weighted,
         "norms": block_norms,
+        "reads": block_reads,
+        "weighted_reads": block_weighted_reads,
     },
     second=_least,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_tasks.ch07_block.shared import Branch, drawn
+from course_tasks.ch07_block.shared import Branch, Recorder, drawn
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -55,6 +55,15 @@ def stream(answer: Any, given: Inputs) -> Any:
     return {"out": out, "x": x}
 
 
+def stream_reads(answer: Any, given: Inputs) -> Any:
+    """What each branch reads, in the order in which they are called."""
+    recorder = Recorder(*given["x"].shape)
+    branches = [Branch(tensor(w), recorder, n) for n, w in enumerate(given["weights"])]
+    with torch.no_grad():
+        answer(branches)(tensor(given["x"]))
+    return recorder.told()
+
+
 def stream_again(answer: Any, given: Inputs) -> Any:
     """What leaves the stream when a second text enters, a shorter one."""
     x = tensor(given["x"])
@@ -80,15 +89,20 @@ def stream_gradient(answer: Any, given: Inputs) -> Any:
 
 
 def stream_parameters(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows of, and of which branches that it was given; and which
-    of those are still in the list.
+    """How many parameters the module knows of, and of which branches that it was given; which of
+    those are still in the list, and which have kept their weights.
     """
+    before = given["weights"].copy()
     branches = _branches(given)
     listed = list(branches)
     known = {id(one): one.numel() for one in answer(branches).parameters()}
     return {
         "count": sum(known.values()),
         "branches": [all(id(one) in known for one in branch.parameters()) for branch in listed],
+        "kept": [
+            torch.equal(branch.weight, tensor(weight))
+            for branch, weight in zip(listed, before, strict=True)
+        ],
         "given": [branch is one for branch, one in zip_longest(branches, listed)],
     }
 
@@ -108,6 +122,7 @@ PROBE = Probe(
         "gradient": stream_gradient,
         "twice": stream_of_a_branch_twice,
         "parameters": stream_parameters,
+        "reads": stream_reads,
     },
     second=_least,
 )

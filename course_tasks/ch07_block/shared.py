@@ -25,15 +25,56 @@ def drawn(rng: Rng, *shape: int) -> Array:
     return (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
 
 
+class Recorder:
+    """What branches are given to read, call by call.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of what is noted: the stream's, (B, T, C).
+    """
+
+    def __init__(self, *shape: int):
+        self._shape = shape
+        self._calls: list[tuple[int, Tensor]] = []
+        self._besides: list[Tensor] = []
+
+    def note(self, which: int, read: Tensor, *besides: Tensor) -> None:
+        """Note one call of the branch with this number, and what it read."""
+        if len(self._calls) < _MOST_CALLS:
+            self._calls.append((which, read.detach().clone()))
+            self._besides.extend(one.detach().clone() for one in besides)
+
+    def told(self) -> dict[str, Any]:
+        """`called` (n,) the numbers of the branches, `lengths` (n,) of what they read, and `read`
+        (n, B, T, C), where that has the shape of the stream; `besides` is the first other thing
+        that one was given.
+        """
+        fit = [call for call in self._calls if tuple(call[1].shape) == self._shape]
+        told: dict[str, Any] = {
+            "called": [which for which, _ in self._calls],
+            "lengths": [read.shape[1] if read.ndim == 3 else 0 for _, read in self._calls],
+            "read": torch.stack([torch.zeros(self._shape), *(read for _, read in fit)])[1:],
+        }
+        return told | ({"besides": self._besides[0]} if self._besides else {})
+
+
+# More calls than any answer needs that could be described.
+_MOST_CALLS = 20
+
+
 class Branch(nn.Module):
     """A branch with fixed weights: one layer and a bend, (B, T, C) → (B, T, C)."""
 
-    def __init__(self, weight: Tensor):
+    def __init__(self, weight: Tensor, recorder: Recorder | None = None, number: int = 0):
         super().__init__()
         self.weight = nn.Parameter(weight)
+        self._recorder, self._number = recorder, number
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
+        if self._recorder is not None:
+            self._recorder.note(self._number, x)
         return torch.tanh(x @ self.weight.T) * 2
 
 

@@ -14,7 +14,7 @@ from course_tasks.probing import Inputs, Probe
 from course_tasks.stand_ins import Dice, in_mode
 
 # Rows that share one distribution: enough that chance and mistake cannot be taken for each other.
-DRAWS = 3000
+DRAWS = 8000
 
 
 def _generate_inputs(rng: Rng, *, any_stop: bool = True) -> Inputs:

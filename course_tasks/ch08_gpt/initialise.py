@@ -48,12 +48,13 @@ def _initialised(answer: Any, given: Inputs) -> Any:
     named = dict(model.named_parameters())
     plain = (
         "tokens.weight",
-        "positions.weight",
+        "positions",
         f"before.branches.0.{end}.weight",
         *(f"branches.{k}.widen.weight" for k in range(K)),
     )
     of_norms = {name: value for name, value in named.items() if name.endswith("norm.weight")}
     norms = list(of_norms.values())
+    first, *others = ([f"branches.{k}.widen.weight", ends[k]] for k in range(K))
     biases = {name: value for name, value in named.items() if name.endswith("bias")}
     with torch.no_grad():
         logits = model(tensor(given["tokens"])).flatten(0, 1)  # (B·T, V)
@@ -65,6 +66,11 @@ def _initialised(answer: Any, given: Inputs) -> Any:
             "farthest": [named[name].abs().max() / named[name].std() for name in (*plain, *ends)],
             "means": [named[name].mean() for name in (*plain, *ends)],
             "left": [torch.equal(named[name], values_before[name]) for name in (*plain, *ends)],
+            "repeated": [
+                torch.equal(named[one], named[other])
+                for names in others
+                for one, other in zip(first, names, strict=True)
+            ],
             "norms": [value.sub(1).abs().max() for value in norms],
             "norms_mean": [value.mean() for value in norms],
             "norms_kept": all(

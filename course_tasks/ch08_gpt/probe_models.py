@@ -50,7 +50,7 @@ class Stack(nn.Module):
     def __init__(self, vocab_size: int, block_size: int, n_embd: int, branches: int, end: str):
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, n_embd)
-        self.positions = nn.Embedding(block_size, n_embd)
+        self.positions = nn.Parameter(torch.zeros(block_size, n_embd))  # of no layer
         self._end = end
         layer = nn.ModuleDict({end: nn.Linear(n_embd, n_embd)})
         self.before = nn.ModuleDict({"branches": nn.ModuleList([layer])})
@@ -61,7 +61,7 @@ class Stack(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (B, T, V) of tokens (B, T)."""
-        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))  # (B, T, C)
+        x = self.tokens(tokens) + self.positions[: tokens.shape[1]]  # (B, T, C)
         x = self.before.get_submodule(f"branches.0.{self._end}")(x)
         for branch in self.branches:
             x = x + branch(x)

@@ -20,9 +20,10 @@ class Training(NamedTuple):
 def _schedule_inputs(rng: Rng) -> Inputs:
     return {
         "steps": whole(int(rng.integers(30, 41))),
-        "warm_up": whole(int(rng.integers(4, 7))),
+        # Shares with so many digits that a rounded one is another one.
+        "warm_up": whole(int(rng.integers(6, 8))),
         "decay": whole(int(rng.integers(8, 13))),
-        "final": number(int(rng.integers(5, 21)) / 100),
+        "final": number(int(rng.choice([n for n in range(51, 200) if n % 10])) / 1000),
     }
 
 

@@ -11,6 +11,9 @@ from course_tasks.ch08_gpt.shared import extreme, spread_logits
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# In about a third of such rows, rounding leaves the sum of all probabilities a little below 1.
+MANY = 40
+
 
 def _sorted_shares(logits: Array) -> Array:
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -78,6 +81,7 @@ def _top_p_inputs(rng: Rng) -> Inputs:
         "logits": logits,
         "extreme": wild,
         "lopsided": _with_a_sure_row(logits, temperature, p),
+        "many": spread_logits(rng, MANY, V),
         "temperature": number(temperature),
         "p": number(p),
         "tiny": number(0.01),
@@ -132,6 +136,11 @@ def _everything(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"][:1]), 0.5, 1.0, 1)
 
 
+def _everything_of_many(answer: Any, given: Inputs) -> Any:
+    """All symbols of many rows, none of them so unlikely that rounding hides it."""
+    return answer(tensor(given["many"]), 2.0, 1.0, 1)
+
+
 def _exactly(answer: Any, given: Inputs) -> Any:
     """Four symbols have a quarter each, so that two of them make a half without any rounding."""
     logits = np.full((2, int(given["V"])), -np.inf, dtype=np.float32)
@@ -151,6 +160,7 @@ PROBE = Probe(
         "nucleus": _nucleus,
         "least": _at_least,
         "everything": _everything,
+        "many": _everything_of_many,
         "both": _both,
         "one_row": _least_in_one_row,
         "more": _more_than_there_are,

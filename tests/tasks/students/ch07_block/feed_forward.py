@@ -148,6 +148,18 @@ class GatesOfTheFirstText(GatedBase):
 
 
 ODD = [
+    (
+        gated(lambda self, x: self.down(torch.minimum(F.relu(self.gate(x)), self.up(x)))),
+        "another-formula",
+    ),
+    (
+        gated(lambda self, x: torch.tanh(self.down(F.relu(self.gate(x)) * self.up(x)))),
+        "another-formula",
+    ),
+    (
+        gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(F.relu(x)))),
+        "another-formula",
+    ),
     (gated(lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))), "smooth-gate"),
     (gated(lambda self, x: self.down(F.softplus(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),

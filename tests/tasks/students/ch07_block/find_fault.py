@@ -219,7 +219,7 @@ def reads_numbers_and_runs(block, B, T, C):
 def meaning_of(form):
     return {
         "future": form.hears[0].any() or form.over[:, 1].any(),
-        "batch": form.hears[:, 2].any() or form.over[:, 0].any(),
+        "batch": form.hears[:, [0, 2]].any() or form.over[:, 0].any(),
         "stream": not form.before or (form.carries != 1).any(),
     }
 
@@ -250,7 +250,47 @@ def fixed_tolerance_for_large_numbers(block, B, T, C):
     return {**inspect_by_gradient(block, B, T, C), "stream": stream}
 
 
+def one_after_the_other(block, B, T, C):
+    found = inspect_by_gradient(block, B, T, C)
+    if found["future"]:
+        return {"future": True, "batch": False, "stream": False}
+    if found["batch"]:
+        return {"future": False, "batch": True, "stream": False}
+    return found
+
+
+def sample_zero_changed(block, x):
+    z = torch.cat([torch.randn_like(x[:1]), x[1:]])
+    return (block(z) - block(x))[1:].abs().max() > 1e-6
+
+
+def nudges_a_sample(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    batch = False
+    for b in range(B):
+        z = x.clone()
+        z[b] = z[b] + 2
+        batch = batch or not torch.allclose(
+            block(z)[torch.arange(B) != b], block(x)[torch.arange(B) != b]
+        )
+    return {**inspect_by_positions(block, B, T, C), "batch": batch}
+
+
+def from_zeros(block, B, T, C):
+    zeros = torch.zeros(B, T, C)
+    stream = not torch.allclose(block(zeros), zeros)
+    x, y = torch.randn(B, T, C), torch.randn(B, T, C)
+    z = torch.cat([x[:, :3], y[:, 3:]], 1)
+    future = not torch.allclose(block(z)[:, :3], block(x)[:, :3], atol=1e-4)
+    batch = any(
+        not torch.allclose(block(x)[b], block(x[b : b + 1])[0], atol=1e-4) for b in range(B)
+    )
+    return {"future": future, "batch": batch, "stream": stream}
+
+
 WRONG = {
+    "one-fault-for-each-block": one_after_the_other,
+    "zeros-given": from_zeros,
     "answers-turned-round": inspecting(
         stream=lambda block, x: torch.allclose(block(x + 2), block(x) + 2, atol=1e-4)
     ),
@@ -269,6 +309,8 @@ WRONG = {
 
 
 ODD = [
+    (inspecting(batch=sample_zero_changed), "one-direction-only"),
+    (nudges_a_sample, "constant-nudge"),
     (lambda block, B, T, C: {"future": True}, "type"),
     (tolerant(1.0, "stream"), "faint-missed"),
     (tolerant(1.0, "future", "batch", "stream"), "faint-missed"),

@@ -123,7 +123,59 @@ def of_the_whole(mean, variance):
     return answer
 
 
+def beginning_one_later(x, gain, shift, groups, eps):
+    y, size = x.clone(), x.shape[-1] // groups
+    for g in range(groups):
+        end = g + size
+        y[..., g:end] = F.layer_norm(x[..., g:end], (size,), None, None, eps)
+    return y * gain + shift
+
+
+def down_the_positions(mean, variance):
+    """Group statistics, of which some are those of each channel over the positions."""
+
+    def answer(x, gain, shift, groups, eps):
+        parts = x.unflatten(-1, (groups, -1))
+        means = parts.mean(1 if mean else -1, keepdim=True)
+        square = parts.var(1 if variance else -1, keepdim=True, correction=0)
+        return ((parts - means) / torch.sqrt(square + eps)).view_as(x) * gain + shift
+
+    return answer
+
+
+def joined_across(x, gain, shift, groups, eps):
+    y = F.group_norm(x.flatten(0, 1), groups, None, None, eps).view_as(x)
+    y = y.unflatten(-1, (groups, -1)).transpose(-1, -2).flatten(-2)
+    return y * gain + shift
+
+
+def last_channel_left_out(x, gain, shift, groups, eps):
+    parts = x.unflatten(-1, (groups, -1))
+    some = parts[..., :-1] if parts.shape[-1] > 1 else parts
+    centred = parts - some.mean(-1, keepdim=True)
+    deviation = (some.var(-1, keepdim=True, correction=0) + eps).sqrt()
+    return (centred / deviation).view_as(x) * gain + shift
+
+
+def zero_for_constants(x, gain, shift, groups, eps):
+    parts = x.unflatten(-1, (groups, -1))
+    flat = (parts.amax(-1, keepdim=True) == parts.amin(-1, keepdim=True)).expand_as(parts)
+    y = F.group_norm(x.flatten(0, 1), groups, gain, shift, eps).view_as(x)
+    return y.masked_fill(flat.reshape(x.shape), 0.0) if parts.shape[-1] > 1 else y
+
+
+def as_in_the_first_group(x, gain, shift, groups, eps):
+    parts = x.unflatten(-1, (groups, -1))
+    first = parts[:, :, 0, :]
+    mean, square = first.mean(-1)[:, :, None], first.var(-1, correction=0)[:, :, None]
+    return (x - mean) / (square + eps).sqrt() * gain + shift
+
+
 WRONG = {
+    "first-group-for-all": as_in_the_first_group,
+    "groups-overlap": beginning_one_later,
+    "mean-over-the-positions": down_the_positions(mean=True, variance=False),
+    "variance-over-the-positions": down_the_positions(mean=False, variance=True),
     "squares-of-x": norming(
         own_mean, divide=lambda p, eps: (p.pow(2).mean(-1, keepdim=True) + eps).sqrt()
     ),
@@ -204,9 +256,22 @@ def single_channels_left_alone(x, gain, shift, groups, eps):
 
 
 ODD = [
+    (joined_across, "channels-moved"),
+    (last_channel_left_out, "channel-left-out"),
+    (zero_for_constants, "constant-group"),
+    (
+        lambda x, gain, shift, groups, eps: norm_by_library(x, 1 / gain, shift, groups, eps),
+        "other-gain",
+    ),
+    (
+        norming(
+            own_mean, divide=lambda p, eps: (p.var(-1, keepdim=True, correction=0) + eps) ** -0.5
+        ),
+        "other-statistics",
+    ),
     (
         norming(own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().amax(-1, True)),
-        "another-norm",
+        "other-statistics",
     ),
     (single_channels_left_alone, "single-channel-groups"),
     (

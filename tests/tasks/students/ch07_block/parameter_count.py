@@ -143,7 +143,20 @@ WRONG = {
 }
 
 
+def total_of_blocks(**sizes):
+    found = counted_by_loop(**sizes)
+    again = (sizes["n_layer"] - 1) * (found["attention"] + found["feed_forward"])
+    return found | {"total": found["total"] + again + (sizes["n_layer"] == 1)}
+
+
 ODD = [
+    (total_of_blocks, "total-is-not-the-sum"),
+    (
+        miscounted(feed_forward=lambda V, T, N, H, C, F, b: N * (8 * C * F + b * (4 * F + C))),
+        "miscounted-feed-forward",
+    ),
+    (miscounted(attention=lambda V, T, N, H, C, F, b: N * (4 * C * C + C)), "miscounted-attention"),
+    (miscounted(embeddings=lambda V, T, N, H, C, F, b: V * T * C), "miscounted-embeddings"),
     (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
     (fifth_set.counts_as_floats, "kind-of-number"),
     (miscounted(embeddings=lambda V, T, N, H, C, F, b: V * C + T), "miscounted-embeddings"),

@@ -236,7 +236,68 @@ def thinks_of_all_but_the_gathered(self, x, memory):
     return x + gathered + heard + self.ffn(self.feed_forward_norm(x + heard))
 
 
+class NormsByRootMeanSquare(BlockBase):
+    def __init__(self, n_embd, *branches):
+        super().__init__(n_embd, *branches)
+        self.cross_norm = nn.RMSNorm(n_embd)
+
+
+class GainsOfZero(BlockBase):
+    def __init__(self, n_embd, *branches):
+        super().__init__(n_embd, *branches)
+        nn.init.zeros_(self.attention_norm.weight)
+
+
+class FirstMemoryKept(BlockBase):
+    memory = None
+
+    def forward(self, x, memory):
+        self.memory = memory if self.memory is None else self.memory
+        return BlockBase.forward(self, x, self.memory)
+
+
+def two_norms_in_a_row(self, x, memory):
+    h = x + self.attn(self.attention_norm(x))
+    h = h + self.cross(self.cross_norm(self.attention_norm(h)), memory)
+    return h + self.ffn(self.feed_forward_norm(h))
+
+
+def means_of_the_memory(self, x, memory):
+    return BlockBase.forward(self, x, memory.mean(dim=1, keepdim=True) + 0.01)
+
+
+def half_of_the_thinking(self, x, memory):
+    h = x + self.attn(self.attention_norm(x))
+    h = h + self.cross(self.cross_norm(h), memory)
+    return h + 0.5 * self.ffn(self.feed_forward_norm(h))
+
+
+def thinking_bent(self, x, memory):
+    h = x + self.attn(self.attention_norm(x))
+    h = h + self.cross(self.cross_norm(h), memory)
+    return h + self.ffn(self.feed_forward_norm(h)).relu()
+
+
+def both_in_one_text(self, x, memory):
+    both = torch.cat([memory, x], dim=1)
+    h = x + self.attn(self.attention_norm(both))[:, memory.shape[1] :]
+    h = h + self.cross(self.cross_norm(h), memory)
+    return h + self.ffn(self.feed_forward_norm(h))
+
+
+def gathered_counts_twice(self, x, memory):
+    gathered = self.attn(self.attention_norm(x))
+    h = x + gathered + self.cross(self.cross_norm(x), memory)
+    return h + self.ffn(self.feed_forward_norm(h)) + gathered
+
+
+def gathers_again_at_the_end(self, x, memory):
+    h = BlockBase.forward(self, x, memory)
+    return h + 0.5 * self.attn(self.attention_norm(h))
+
+
 WRONG = {
+    "norm-without-parameters": NormsByRootMeanSquare,
     "thinks-of-what-was-heard": twelfth_set.FeedForwardOfWhatWasGathered,
     "thinks-without-the-input": blocked(input_added_at_the_end),
     "asks-with-what-was-gathered": blocked(asks_with_what_was_gathered),
@@ -324,10 +385,19 @@ def gathers_from_both(self, x, memory):
 
 
 ODD = [
+    (GainsOfZero, "reads-zeros"),
+    (FirstMemoryKept, "wrong-when-called-again"),
+    (blocked(two_norms_in_a_row), "other-trained-norm"),
+    (blocked(means_of_the_memory), "memory-changed"),
+    (blocked(half_of_the_thinking), "returns-another-sum"),
+    (blocked(thinking_bent), "last-output-changed"),
+    (blocked(both_in_one_text), "other-lengths"),
+    (blocked(gathered_counts_twice), "other-reads"),
+    (blocked(gathers_again_at_the_end), "other-calls"),
     (blocked(last_sum_normed), "branches-put-on-otherwise"),
     (blocked(two_sums_normed), "branches-put-on-otherwise"),
-    (blocked(gathers_from_both), "another-block"),
-    (blocked(thinks_of_all_but_the_gathered), "another-block"),
+    (blocked(gathers_from_both), "other-lengths"),
+    (blocked(thinks_of_all_but_the_gathered), "other-reads"),
     (ch07.DecoderWithOneNorm, "one-norm-for-two"),
     (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),
@@ -335,7 +405,7 @@ ODD = [
     (AddsWhatItWroteBefore, "wrong-when-called-again"),
     (blocked(memory_of_one_place_unheard), "memory-of-another-length"),
     (blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).squeeze()), "axis-of-one"),
-    (lambda *args: nn.LayerNorm(args[0]), "error"),
+    (lambda *args: nn.LayerNorm(args[0]), "norm-without-parameters"),
     (
         blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),
         "off-by-one-position",

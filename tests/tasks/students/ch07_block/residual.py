@@ -225,7 +225,57 @@ def part_of(pick, count=len):
     return streaming(forward)
 
 
+class WeightsDivided(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+        for parameter in self.branches.parameters():
+            parameter.data *= len(branches) ** -0.5 if len(branches) > 1 else 0.5
+
+    def forward(self, x):
+        for branch in self.branches:
+            x = x + branch(x)
+        return x
+
+
+def first_ones_louder(branches, root, x):
+    for n, branch in enumerate(branches):
+        x = x + branch(x) / (n + 2) ** 0.5
+    return x
+
+
+def not_by_the_first_and_last(branches, root, x):
+    for branch in list(branches)[:-1]:
+        x = x + branch(x) / root
+    return x + list(branches)[-1](x) / (root + 1)
+
+
+def every_other_branch(branches, root, x):
+    for branch in [*list(branches)[::2], next(iter(branches))]:
+        x = x + branch(x) / root
+    return x
+
+
+def forgets_the_way_back(branches, root, x):
+    for n, branch in enumerate(branches):
+        x = (x if n in (0, len(branches) - 1) else x.detach()) + branch(x) / root
+    return x + (x - x.detach())
+
+
+def in_pairs_turned_round(branches, root, x):
+    order = [list(branches)[n ^ 1] for n in range(len(branches))] if len(branches) > 1 else branches
+    return rightly(order, root, x)
+
+
+def outputs_bent(branches, root, x):
+    for branch in branches:
+        x = x + branch(x).relu() / root
+    return x
+
+
 WRONG = {
+    "weights-changed": WeightsDivided,
+    "another-order": streaming(in_pairs_turned_round),
     "divided-by-one-less": part_of(list, lambda branches: max(1, len(branches) - 1)),
     "divided-by-the-length": streaming(
         lambda branches, root, x: rightly(branches, x.shape[1] ** 0.5, x)
@@ -325,6 +375,7 @@ class UnscaledStreamOfAPlainList(nn.Module):
 
 
 ODD = [
+    (streaming(outputs_bent), "another-sum"),
     (streaming(copy_that_grows_too_much), "error"),
     (FirstBranchDetached, "some-learn-nothing"),
     (UnscaledStreamOfAPlainList, "parameters-missing"),
@@ -336,5 +387,9 @@ ODD = [
     (streaming(lambda branches, root, x: rightly(branches, root, x).squeeze()), "axis-of-one"),
     (streaming(lambda branches, root, x: rightly(branches, root, x).squeeze(-1)), "axis-of-one"),
     (streaming(lambda branches, root, x: rightly(branches, root, x)[0]), "shape"),
-    (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "constant-ratio"),
+    (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "another-sum"),
+    (streaming(first_ones_louder), "another-sum"),
+    (streaming(not_by_the_first_and_last), "another-sum"),
+    (streaming(every_other_branch), "other-calls"),
+    (streaming(forgets_the_way_back), "part-of-the-gradient"),
 ]

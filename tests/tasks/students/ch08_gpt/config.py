@@ -162,6 +162,12 @@ RIGHT = {
 
 
 WRONG = {
+    "ones-refused": with_check(
+        lambda c: sizes_wrong(c, lambda v: not v > 1) + heads_wrong(c) + dropout_wrong(c)
+    ),
+    "thin-heads-refused": with_check(
+        lambda c: everything_wrong(c) or (["n_embd = n_head"] if c.n_embd == c.n_head else [])
+    ),
     "division-negated": with_check(
         lambda c: sizes_wrong(c) + dropout_wrong(c) + divisible_refused(c)
     ),
@@ -205,6 +211,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        with_check(lambda c: everything_wrong(c) if len(everything_wrong(c)) > 1 else []),
+        "impossible-accepted",
+    ),
     (
         with_check(lambda c: everything_wrong(c) if c.n_layer > 0 else []),
         "impossible-accepted",

@@ -170,7 +170,62 @@ def until_the_text_has_that_length(model, tokens, count, *others):
     return generate_by_lists(model, tokens, max(count - tokens.shape[1], 0), *others)
 
 
+def step_by_step(change):
+    """Writing in which `change` says, from what is over and what was drawn, what is written and
+    what is over then.
+    """
+
+    def answer(model, tokens, count, stop, generator):
+        mode = model.training
+        model.eval()
+        over = torch.zeros(len(tokens), dtype=torch.bool)
+        for n in range(count):
+            if over.all():
+                break
+            new = pick(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+            last = tokens[:, -1] if n else torch.full((len(tokens),), -1)
+            new, over = change(over, new, last, stop)
+            tokens = torch.column_stack([tokens, new])
+        model.train(mode)
+        return tokens
+
+    return answer
+
+
+def asks_the_text_before(over, new, last, stop):
+    return torch.where(over, stop, new), over | (last == stop)
+
+
+def repeats_the_last(over, new, last, stop):
+    over = over | (new == stop)
+    return torch.where(over, last, new), over
+
+
+def fills_with_another(over, new, last, stop):
+    return torch.where(over, (stop + 1) % 13, new), over | (new == stop)
+
+
+def over_for_one_step(over, new, last, stop):
+    over = new == stop
+    return torch.where(over, stop, new), over
+
+
+def sharper(model, tokens, count, stop, generator):
+    class Cold(torch.nn.Module):
+        block_size = model.block_size
+
+        def forward(self, tokens):
+            return model(tokens)[0] / 0.8, None
+
+    mode = model.training
+    model.eval()
+    written = generate_by_lists(Cold().eval(), tokens, count, stop, generator)
+    model.train(mode)
+    return written
+
+
 WRONG = {
+    "noticed-late": step_by_step(asks_the_text_before),
     "count-is-the-length": until_the_text_has_that_length,
     "zero-for-stop": zero_ends_a_row,
     "logits-averaged": writing(last=lambda z: z.mean(dim=1)),
@@ -263,6 +318,10 @@ def colder(z, generator):
 
 
 ODD = [
+    (step_by_step(repeats_the_last), "stop-replaced"),
+    (step_by_step(fills_with_another), "filled-with-another"),
+    (step_by_step(over_for_one_step), "stop-ignored"),
+    (sharper, "other-shares"),
     (stops_repeated, "only-the-last"),
     (lambda *asked: generate_by_lists(*asked).float(), "kind-of-number"),
     (restarted, "generator-begins-anew"),

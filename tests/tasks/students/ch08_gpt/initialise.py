@@ -18,6 +18,7 @@ def initialise_by_modules(model, ends, std):
             part.weight.normal_(0, std)
         elif isinstance(part, nn.LayerNorm):
             part.reset_parameters()
+    model.positions.normal_(0, std)
 
 
 def initialise_in_two_passes(model, ends, std):
@@ -156,9 +157,42 @@ def and_returned(model, ends, std):
 
 
 def position_embedding_left(model, ends, std):
-    left = model.positions.weight.detach().clone()
+    left = model.positions.detach().clone()
     initialise_by_modules(model, ends, std)
-    model.positions.weight.data.copy_(left)
+    model.positions.data.copy_(left)
+
+
+def token_embedding_left(model, ends, std):
+    left = model.tokens.weight.detach().clone()
+    initialise_by_modules(model, ends, std)
+    model.tokens.weight.data.copy_(left)
+
+
+def xavier(model, ends, std):
+    initialise_by_modules(model, ends, std)
+    for name, parameter in model.named_parameters():
+        if parameter.ndim == 2 and name not in ends:
+            nn.init.xavier_normal_(parameter)
+
+
+def seeded_for_each(model, ends, std):
+    for name, parameter in model.named_parameters():
+        torch.manual_seed(1)
+        if parameter.ndim == 2:
+            nn.init.normal_(parameter, std=std / (len(ends) if name in ends else 1) ** 0.5)
+        else:
+            nn.init.constant_(parameter, not name.endswith("bias"))
+
+
+def cut_at_one_deviation(model, ends, std):
+    def make(parameter, std):
+        return nn.init.trunc_normal_(torch.empty(parameter.shape), std=std, a=-std, b=std)
+
+    set_matrices(make)(model, ends, std)
+
+
+def std_by_place(model, ends, std):
+    set_matrices(lambda p, std: torch.randn_like(p) + std)(model, ends, std)
 
 
 def names_popped(model, ends, std):
@@ -176,6 +210,7 @@ def fresh_norms_expected(model, ends, std):
             )
         if isinstance(part, nn.Linear):
             nn.init.zeros_(part.bias)
+    nn.init.normal_(model.positions, 0, std)
 
 
 @torch.no_grad()
@@ -223,6 +258,9 @@ WRONG = {
     "ends-not-scaled": rescale_ends(lambda K: 1.0),
     "same-name-elsewhere": initialise_by_last_names,
     "divided-by-the-count": rescale_ends(lambda K: 1 / K),
+    "parameter-of-no-layer": position_embedding_left,
+    "one-branch-more": rescale_ends(lambda K: (K + 1) ** -0.5),
+    "one-branch-fewer": rescale_ends(lambda K: (K - 1) ** -0.5),
     "counted-twice": rescale_ends(lambda K: 1 / math.sqrt(2 * K)),
     "multiplied-by-the-root": rescale_ends(lambda K: math.sqrt(K)),
     "ends-alone": ends_and_nothing_else,
@@ -241,7 +279,11 @@ ODD = [
     (ends_by_substring, "same-name-elsewhere"),
     (around_std, "other-mean"),
     (last_end_forgotten, "other-ends"),
-    (position_embedding_left, "other-spread"),
+    (token_embedding_left, "other-spread"),
+    (xavier, "other-spread"),
+    (cut_at_one_deviation, "other-spread"),
+    (std_by_place, "hot-start"),
+    (seeded_for_each, "same-numbers"),
     (draw_where("norm.weight", lambda std: 6), "norms-set-small"),
     (new_parameters, "other-parameters"),
     (frozen, "not-trainable"),

@@ -109,6 +109,7 @@ RIGHT = {
 
 
 WRONG = {
+    "rounded": lambda *asked: float(f"{share_by_list(*asked):.2f}"),
     "starts-at-zero": rising(lambda step, n: step / n),
     "full-one-step-late": rising(lambda step, n: (1 + step) / (1 + n)),
     "no-warm-up": rising(lambda step, n: 1),

@@ -118,7 +118,24 @@ def softmax_down_the_columns(logits, k):
     return weights / weights.sum(0).clamp(min=1e-12)
 
 
+def larger_or_equal_ahead(logits, k):
+    rows = []
+    for row, n in zip(logits, k, strict=True):
+        kept = [bool((row >= one).sum() <= n) for one in row]
+        rows.append(torch.where(torch.tensor(kept), row, -torch.inf).softmax(-1))
+    return torch.stack(rows)
+
+
+def kth_value_without_a_limit(logits, k):
+    rows = []
+    for row, n in zip(logits, k.tolist(), strict=True):
+        rows.append(softmax_of(row, row >= row.topk(n).values[-1]))
+    return torch.stack(rows)
+
+
 WRONG = {
+    "equals-counted-as-ahead": larger_or_equal_ahead,
+    "stops-beyond-all": kth_value_without_a_limit,
     "smallest-k-for-all": lambda z, k: top_k_by_rows(z, k.min().repeat(len(k))),
     "softmax-over-rows": softmax_down_the_columns,
     "logits-returned": lambda z, k: top_k_by_edge(z, k).log(),
@@ -153,6 +170,11 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda z, k: F.softmax(z.masked_fill(top_k_by_edge(z, k) == 0, -4.0), -1),
+        "replaced-by-a-number",
+    ),
+    (lambda z, k: F.softmax(top_k_by_edge(z, k), -1), "softmax-twice"),
     (lambda z, k: top_k_by_rows(z, k.roll(1)), "other-counts"),
     (one_symbol_left_over, "other-symbols"),
     (lambda z, k: z, "no-distribution"),

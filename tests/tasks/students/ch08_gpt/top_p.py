@@ -282,7 +282,23 @@ def least_in_all_rows_together(logits, temperature, p, least):
     return out if (out > 0).sum() >= least else top_p_by_loop(logits, temperature, p, least)
 
 
+def first_place_that_reaches(logits, temperature, p, least):
+    ranked, order = torch.softmax(logits / temperature, -1).sort(dim=-1, descending=True)
+    size = (ranked.cumsum(-1) >= p).int().argmax(-1).add(1).clamp(min=least)
+    kept = order.argsort(-1) < size[:, None]
+    shares = torch.softmax(logits / temperature, -1) * kept
+    return shares / shares.sum(-1, keepdim=True)
+
+
 ODD = [
+    (first_place_that_reaches, "never-reached"),
+    (lambda z, t, p, least: top_p_by_loop(z, t * t, p, least), "other-temperature"),
+    (
+        lambda z, t, p, least: torch.softmax(
+            (z / t).masked_fill(top_p_by_size(z, t, p, least) == 0, -4.0), -1
+        ),
+        "replaced-by-a-number",
+    ),
     (mask_read_by_rank, "gathered-back"),
     (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "other-symbols"),
