@@ -1,0 +1,389 @@
+"""What a table of attention weights shows: over which positions it is a softmax, of which scores,
+and by what these were divided.
+
+Judges use it for weights that an answer returns, and for weights that follow from its output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from course_judges.mixtures import weights_on
+from course_judges.wording import listed, number, row
+from course_tasks.answers import Array
+
+# A weight below this is taken for one of 0, since a softmax never gives exactly 0.
+_NOTHING = 1e-7
+# Weights that follow from outputs in float32 are known about as well as this.
+_EXACT = 2e-4
+
+
+def softmax(scores: Array, seen: Array) -> Array:
+    """Weights (…, S) of scores over what is seen; 0 in rows that see nothing."""
+    masked = np.where(seen, scores.astype(float), -np.inf)
+    top = masked.max(axis=-1, keepdims=True)
+    powers = np.exp(masked - np.where(np.isfinite(top), top, 0.0))
+    sums = powers.sum(axis=-1, keepdims=True)
+    return np.asarray(powers / np.where(sums == 0, 1.0, sums))
+
+
+def weights_behind(found: Array, values: Array) -> Array | None:
+    """The weights (B, T, S) with which values (B, S, E) make outputs (B, T, E).
+
+    None if some output is no mixture of its values, or of more than one.
+    """
+    rows = [[weights_on(own, one) for one in ones] for own, ones in zip(values, found, strict=True)]
+    if any(weights is None for of_a_text in rows for weights in of_a_text):
+        return None
+    return np.array(rows, dtype=float)
+
+
+def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
+    """What a divisor of scores is in terms of dimensions, as in "√C" or "D / 2", or all of that if
+    several fit; empty if none does. The head size has to be called D.
+    """
+    D = dimensions["D"]
+    ways: list[tuple[str, float]] = [
+        ("D / 2", D / 2),
+        ("2 · D", 2 * D),
+        ("D", D),
+        ("1 / √D", D**-0.5),
+        ("the fourth root of D", D**0.25),
+        ("√(D / 2)", (D / 2) ** 0.5),
+        ("√(2 · D)", (2 * D) ** 0.5),
+        ("⌊√D⌋", math.isqrt(D)),
+        ("D²", D**2),
+        ("log D", math.log(D) if D > 1 else 0.0),
+        *((f"√{name}", held**0.5) for name, held in dimensions.items() if name != "D"),
+        *((name, held) for name, held in dimensions.items() if name != "D"),
+        *(
+            (f"√({name} · D)", (held * D) ** 0.5)
+            for name, held in dimensions.items()
+            if name != "D"
+        ),
+        *(
+            (f"√({name} / D)", (held / D) ** 0.5)
+            for name, held in dimensions.items()
+            if name != "D"
+        ),
+        *((f"{name} / 2", held / 2) for name, held in dimensions.items() if name != "D"),
+    ]
+    return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < 1e-3)
+
+
+_PRECEDENCE = {
+    "D / 2": "`D ** 1 / 2` is (D ** 1) / 2, because `**` binds more tightly than `/`. Write "
+    "`D ** 0.5`.",
+    "2 · D": "This happens with `/ D ** 1 / 2`, which divides by D ** 1 and then by 2. Write "
+    "`D ** 0.5`.",
+    "⌊√D⌋": "That is the root without its decimals, as `int(…)` and `//` leave it.",
+}
+
+
+def divided_by(divisor: float, dimensions: Mapping[str, int]) -> str:
+    """A sentence on what scores were divided by, if it wasn't √D."""
+    D = dimensions["D"]
+    name = named_divisor(divisor, dimensions)
+    known = f", which is {name}" if name else ""
+    told = f"You divide the scores by {number(divisor)}{known}, but √D is {number(D**0.5)}."
+    return f"{told} {_PRECEDENCE.get(name, '')}".strip()
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights beside the scores and the mask that make the right ones.
+
+    Attributes
+    ----------
+    mine : (B, T, S) float
+    scores : (B, T, S) float
+        The right ones, before anything is hidden.
+    seen : (B, T, S) bool
+        True where a position may be seen.
+    dimensions : mapping of str to int
+        Among them D, the head size; empty if the scores came scaled.
+    """
+
+    mine: Array
+    scores: Array
+    seen: Array
+    dimensions: Mapping[str, int]
+
+    @cached_property
+    def right(self) -> Array:
+        """(B, T, S) The right weights."""
+        return softmax(self.scores, self.seen)
+
+    @cached_property
+    def _on(self) -> Array:
+        """(B, T, S) True where a position has weight in the answer."""
+        return np.asarray(np.abs(self.mine) > _NOTHING)
+
+    @cached_property
+    def _rows(self) -> Array:
+        """(B, T) True for the rows that see something."""
+        return np.asarray(self.seen.any(axis=-1))
+
+    def _equal(self, other: Array) -> bool:
+        return bool(np.allclose(self.mine[self._rows], other[self._rows], atol=_EXACT))
+
+    @cached_property
+    def worst(self) -> tuple[int, int]:
+        """The sample and the position whose weights are farthest off."""
+        gap = np.where(self._rows, np.abs(self.mine - self.right).max(axis=-1), -1.0)
+        b, t = np.unravel_index(int(np.nanargmax(gap)), gap.shape)
+        return int(b), int(t)
+
+    def told(self) -> tuple[str, str] | None:
+        """Two sentences on what makes these weights; None if nothing general is known."""
+        if not np.isfinite(self.mine).all() or self._equal(self.right):
+            return None
+        asked = (
+            self._nothing_seen,
+            self._of_other_positions,
+            self._of_a_factor,
+            self._one_hot,
+            self._twice,
+            self._of_all_softmaxes,
+            self._turned,
+            self._nearly_right,
+            self._sums,
+            self._of_other_scores,
+        )
+        return next((said for ask in asked if (said := ask()) is not None), None)
+
+    def _nothing_seen(self) -> tuple[str, str] | None:
+        if self._on.any():
+            return None
+        return (
+            "All your weights are 0.",
+            "Every row of weights should sum to 1. A mask that hides everything gives rows of NaN, "
+            "and so does a product like 0 · (−inf), which is NaN itself. `nan_to_num` turns NaN "
+            "into 0, so look at your scores after masking, before the softmax.",
+        )
+
+    def _of_other_positions(self) -> tuple[str, str] | None:
+        """A right softmax of the right scores, but over other positions."""
+        on = self._on | (self.seen & (self.right < 1e-5))  # too small to be missed
+        on &= self._on.any(axis=-1, keepdims=True)
+        if not self._equal(softmax(self.scores, on)):
+            return None
+        more, less = on & ~self.seen, self.seen & ~on
+        more, less = (which & self._rows[:, :, None] for which in (more, less))
+        if not (more.any() or less.any()):
+            return None
+        off = (more | less).any(axis=-1)
+        b, t = (int(i) for i in np.argwhere(off)[0])
+        told = (
+            f"Row {t} of sample {b} gives weight to {_positions(on[b, t])}, but it should give "
+            f"weight to {_positions(self.seen[b, t])}."
+        )
+        rows = f"{int(off.sum())} of {int(self._rows.sum())} rows are like that"
+        which = _only_some(off)
+        return (
+            "Your weights are a softmax of the right scores, but over the wrong positions.",
+            f"{told} {rows}{which}. {_kind_of(more, less)}".strip(),
+        )
+
+    def _of_a_factor(self) -> tuple[str, str] | None:
+        """The softmax of the right scores times a factor."""
+        counted = self.seen & (self.mine > 1e-5)
+        if (self.mine[~self.seen] > _EXACT).any() or not counted.any():
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(counted, np.log(np.where(counted, self.mine, 1.0)), 0.0)
+        count = np.maximum(counted.sum(-1, keepdims=True), 1)
+        a = np.where(counted, logs - logs.sum(-1, keepdims=True) / count, 0.0)
+        known = np.where(counted, self.scores.astype(float), 0.0)
+        c = np.where(counted, known - known.sum(-1, keepdims=True) / count, 0.0)
+        square = float((c * c * self.mine.clip(0, 1)).sum())
+        if square < 1e-9:
+            return None
+        factor = float((a * c * self.mine.clip(0, 1)).sum() / square)
+        if abs(factor - 1) < 1e-3 or not self._equal(softmax(factor * self.scores, self.seen)):
+            return None
+        if abs(factor) < 1e-3:
+            return (
+                "All positions that may be seen get the same weight in your answer.",
+                f"{self.row()} The weights should follow the scores of queries and keys.",
+            )
+        if factor < 0:
+            return (
+                "Your scores have the wrong sign, so what fits best gets the least weight.",
+                self.row(),
+            )
+        if "D" not in self.dimensions:
+            return (
+                "Your weights are the softmax of the right scores times a factor.",
+                f"The factor is {number(factor)}. {self.row()}",
+            )
+        divisor = self.dimensions["D"] ** 0.5 / factor
+        if abs(divisor - 1) < 1e-3:
+            return ("You didn't divide the scores by √D.", self.row())
+        return (
+            "Your weights would be right with another scale.",
+            f"{divided_by(divisor, self.dimensions)} {self.row()}",
+        )
+
+    def _one_hot(self) -> tuple[str, str] | None:
+        best = np.where(self.seen, self.scores, -np.inf).argmax(axis=-1)
+        if not self._equal(np.eye(self.mine.shape[-1])[best]):
+            return None
+        return (
+            "Each position takes only the value with the largest score.",
+            f"{self.row()} A softmax gives all visible positions a share.",
+        )
+
+    def _twice(self) -> tuple[str, str] | None:
+        everything = np.ones_like(self.seen)
+        for first, over in (
+            (self.right, self.seen),
+            (self.right, everything),
+            (softmax(self.scores, everything), self.seen),
+        ):
+            if self._equal(softmax(first, over)):
+                return (
+                    "You took a softmax of the weights, which have been through a softmax already.",
+                    f"{self.row()} A second softmax makes them nearly equal, and it gives weight "
+                    "to what the first one hid. Does a function that you call take one, too?",
+                )
+        return None
+
+    def _of_all_softmaxes(self) -> tuple[str, str] | None:
+        """A softmax along another axis, or over several."""
+        masked = np.where(self.seen, self.scores.astype(float), -np.inf)
+        full = self.scores.astype(float)
+        for axis, what in (
+            ((0,), "over the samples of the batch"),
+            ((1,), "down the columns, over the queries"),
+            ((1, 2), "over a whole table at once"),
+            ((0, 1, 2), "over all samples at once"),
+        ):
+            if all(self.mine.shape[a] == 1 for a in axis):
+                continue
+            for scores in (masked, full):
+                top = scores.max(axis=axis, keepdims=True)
+                powers = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+                sums = powers.sum(axis=axis, keepdims=True)
+                if self._equal(powers / np.where(sums == 0, 1.0, sums)):
+                    total = self.mine[self.worst].sum()
+                    return (
+                        f"Your softmax runs {what}.",
+                        f"Row {self.worst[1]} of sample {self.worst[0]} sums to {number(total)}, "
+                        "but each row has to be an average of its own: `dim=-1`.",
+                    )
+        return None
+
+    def _turned(self) -> tuple[str, str] | None:
+        if self.scores.shape[-1] != self.scores.shape[-2]:
+            return None
+        if self._equal(softmax(self.scores.swapaxes(-1, -2), self.seen)):
+            return ("You exchanged queries and keys.", self.row())
+        return None
+
+    def _nearly_right(self) -> tuple[str, str] | None:
+        gap = np.abs(self.mine - self.right)[self._rows].max()
+        if gap > 3e-3:
+            return None
+        return (
+            "Your weights are right to two or three digits, but no better.",
+            f"The largest difference is {number(float(gap))}. Do you round, or compute in `half` "
+            "or `bfloat16`? float32 is good for six digits.",
+        )
+
+    def _sums(self) -> tuple[str, str] | None:
+        sums = self.mine.sum(axis=-1)
+        off = self._rows & (np.abs(sums - 1) > 2e-3)
+        if not off.any():
+            return None
+        b, t = self.worst if off[self.worst] else (int(i) for i in np.argwhere(off)[0])
+        safe = np.where(np.abs(sums) > _EXACT, sums, 1.0)[..., None]
+        share = self.mine / safe
+        if np.allclose(share[self._rows], self.right[self._rows], atol=5 * _EXACT):
+            apart = sums[self._rows]
+            same = np.ptp(apart) < 1e-3
+            how = "all rows sum" if same else "the rows sum"
+            span = (
+                number(float(apart.mean()))
+                if same
+                else f"{number(float(apart.min()))} to {number(float(apart.max()))}"
+            )
+            return (
+                "Your weights have the right proportions, but their rows don't sum to 1.",
+                f"Here {how} to {span}. Row {t} of sample {b} sums to {number(float(sums[b, t]))}. "
+                "What you divide each row by has to be the sum of that row, and nothing may be "
+                "multiplied, added or cut out afterwards.",
+            )
+        return (
+            "The rows of your weights don't sum to 1.",
+            f"Row {t} of sample {b} sums to {number(float(sums[b, t]))}. {self.row(b, t)}",
+        )
+
+    def _of_other_scores(self) -> tuple[str, str] | None:
+        """A softmax over the right positions, but of other scores."""
+        b, t = self.worst
+        seen, mine = self.seen[b, t], self.mine[b, t]
+        if np.abs(mine[~seen]).max(initial=0.0) > _EXACT or abs(mine.sum() - 1) > _EXACT:
+            return None
+        if (mine[seen] < 1e-6).any() or seen.sum() < 2:
+            return None
+        right = self.scores[b, t][seen].astype(float)
+        implied = np.log(mine[seen])
+        # A softmax leaves a number open. It is chosen so that most scores are the right ones.
+        shifts = right - implied
+        implied += max(shifts, key=lambda one: int((np.abs(shifts - one) < 1e-2).sum()))
+        return (
+            "Your weights are a softmax over the right positions, but of other scores.",
+            f"The right scores of row {t} of sample {b} are {row(right)}. Your row is what a "
+            f"softmax makes of {row(implied)}, or of the same numbers with another one added to "
+            "all of them.",
+        )
+
+    def row(self, b: int | None = None, t: int | None = None) -> str:
+        """A row beside the right one; the one that is farthest off if none is given."""
+        if b is None or t is None:
+            b, t = self.worst
+        return (
+            f"Row {t} of sample {b} is {row(self.mine[b, t])}, but it should be "
+            f"{row(self.right[b, t])}."
+        )
+
+
+def _positions(which: Array) -> str:
+    """Positions in words: "positions 0 to 4", "position 3", "nothing"."""
+    held = np.flatnonzero(which)
+    if not len(held):
+        return "nothing"
+    if len(held) == 1:
+        return f"position {held[0]} only"
+    if len(held) == held[-1] - held[0] + 1:
+        return f"positions {held[0]} to {held[-1]}"
+    return f"positions {listed(held)}"
+
+
+def _only_some(off: Array) -> str:
+    """Which samples or positions are right, if the wrong ones are told by that."""
+    samples, positions = ~off.any(axis=1), ~off.any(axis=0)
+    if samples.any() and len(samples) > 1:
+        return f", none of them in sample {listed(np.flatnonzero(samples))}"
+    if positions.any():
+        return f", none of them at position {listed(np.flatnonzero(positions))}"
+    return ""
+
+
+def _kind_of(more: Array, less: Array) -> str:
+    """Where in the table there is weight too many and too few: in the future, at the diagonal."""
+    if more.shape[-1] != more.shape[-2]:
+        return ""
+    t, s = np.indices(more.shape[1:])
+    said = []
+    if more.any() and not more[:, s <= t].any():
+        said.append("All that they see too much lies in the future.")
+    if less.any() and not less[:, s != t].any():
+        said.append("All that they leave out is the position itself.")
+    return " ".join(said)
