@@ -7,20 +7,22 @@ Judges use it for weights that an answer returns, and for weights that follow fr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from course_judges.mixtures import weights_on
-from course_judges.wording import listed, number, row
+from course_judges.wording import first_upper, listed, number, row
 from course_tasks.answers import Array
 
-# A weight below this is taken for one of 0, since a softmax never gives exactly 0.
-_NOTHING = 1e-7
+# A smaller weight is taken for 0, since those that follow from outputs are rounded.
+_NOTHING = 1e-5
+# Weights that follow from outputs are no better than this where they should be 0.
+_ROUNDING = 1e-6
 # Weights that follow from outputs in float32 are known about as well as this.
-_EXACT = 2e-4
+_EXACT = 5e-4
 
 
 def softmax(scores: Array, seen: Array) -> Array:
@@ -40,7 +42,15 @@ def weights_behind(found: Array, values: Array) -> Array | None:
     rows = [[weights_on(own, one) for one in ones] for own, ones in zip(values, found, strict=True)]
     if any(weights is None for of_a_text in rows for weights in of_a_text):
         return None
-    return np.array(rows, dtype=float)
+    weights = np.array(rows, dtype=float)
+    return np.where(np.abs(weights) < _ROUNDING, 0.0, weights)
+
+
+def no_mixture(mine: Array, right: Array) -> str:
+    """Where to look if outputs are no mixture of the values that they should be made of."""
+    if (mine >= 0).all() and (right < 0).any():
+        return "None of your numbers is negative, as after a ReLU."
+    return "Are the values what `value` gives, and is the output returned as it is?"
 
 
 def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
@@ -141,24 +151,38 @@ class Weights:
 
     def told(self) -> tuple[str, str] | None:
         """Two sentences on what makes these weights; None if nothing general is known."""
-        if not np.isfinite(self.mine).all() or self._equal(self.right):
-            return None
-        asked = (
+        return self._first_of(
             self._nothing_seen,
+            self._all_equal,
+            self._one_hot,
             self._of_other_positions,
             self._of_a_factor,
-            self._one_hot,
+            self._of_a_fill,
             self._twice,
             self._of_all_softmaxes,
             self._turned,
+            self._of_moved_scores,
             self._nearly_right,
-            self._sums,
-            self._of_other_scores,
+            self._own_added,
+            self._right_shares,
         )
+
+    def described(self) -> tuple[str, str]:
+        """The same, or else how a row of these weights differs from the right one."""
+        b, t = self.worst
+        found = self.told() or self._first_of(self._sums, self._of_other_scores)
+        return found or (
+            "Your weights are wrong.",
+            f"{self.row()} The scores of this row are {row(self.scores[b, t])}.",
+        )
+
+    def _first_of(self, *asked: Callable[[], tuple[str, str] | None]) -> tuple[str, str] | None:
+        if not np.isfinite(self.mine).all() or self._equal(self.right):
+            return None
         return next((said for ask in asked if (said := ask()) is not None), None)
 
     def _nothing_seen(self) -> tuple[str, str] | None:
-        if self._on.any():
+        if self._on.any() or self.mine.size == 1:
             return None
         return (
             "All your weights are 0.",
@@ -169,10 +193,13 @@ class Weights:
 
     def _of_other_positions(self) -> tuple[str, str] | None:
         """A right softmax of the right scores, but over other positions."""
-        on = self._on | (self.seen & (self.right < 1e-5))  # too small to be missed
-        on &= self._on.any(axis=-1, keepdims=True)
+        on = self._on
         if not self._equal(softmax(self.scores, on)):
             return None
+        # Beside these, some scores are so low that weights don't tell if they were hidden.
+        top = np.where(on, self.scores.astype(float), -np.inf).max(axis=-1, keepdims=True)
+        low = self.scores - np.where(np.isfinite(top), top, np.inf) < np.log(_NOTHING)
+        on = on | (self.seen & low & on.any(axis=-1, keepdims=True))
         more, less = on & ~self.seen, self.seen & ~on
         more, less = (which & self._rows[:, :, None] for which in (more, less))
         if not (more.any() or less.any()):
@@ -228,6 +255,36 @@ class Weights:
         return (
             "Your weights would be right with another scale.",
             f"{divided_by(divisor, self.dimensions)} {self.row()}",
+        )
+
+    def _of_a_fill(self) -> tuple[str, str] | None:
+        """What should be hidden has one and the same score instead of −inf."""
+        counted = self._rows & (self.mine > 1e-6).all(axis=-1) & ~self.seen.all(axis=-1)
+        if not counted.any():
+            return None
+        mine, seen = self.mine[counted], self.seen[counted]  # (N, S)
+        scores = self.scores[counted].astype(float)
+        best = np.where(seen, scores, -np.inf).argmax(axis=-1)
+        rows = np.arange(len(best))
+        offset = np.log(mine[rows, best]) - scores[rows, best]
+        implied = np.log(mine) - offset[:, None]
+        fill = float(np.median(implied[~seen]))
+        filled = np.where(self.seen, self.scores.astype(float), fill)
+        if not self._equal(softmax(filled, np.ones_like(self.seen))):
+            return None
+        return (
+            "You give what you hide a score of its own instead of −inf.",
+            f"That score is about {number(fill)}. {self.row()} Only −inf is below every score, and "
+            "e to the power of −inf is exactly 0.",
+        )
+
+    def _all_equal(self) -> tuple[str, str] | None:
+        share = 1 / self.mine.shape[-1]
+        if not self._equal(np.full_like(self.mine, share)):
+            return None
+        return (
+            f"All your weights are {number(share)}, whatever the scores are and what is hidden.",
+            self.row(),
         )
 
     def _one_hot(self) -> tuple[str, str] | None:
@@ -286,6 +343,19 @@ class Weights:
             return ("You exchanged queries and keys.", self.row())
         return None
 
+    def _of_moved_scores(self) -> tuple[str, str] | None:
+        for moved, how in (
+            (self.scores[..., ::-1], "in reverse order"),
+            (np.roll(self.scores, 1, axis=-1), "one position too late"),
+            (np.roll(self.scores, -1, axis=-1), "one position too early"),
+        ):
+            if self._equal(softmax(moved, self.seen)):
+                return (
+                    f"Your weights come from the right scores, but each row has them {how}.",
+                    f"{self.row()} Keys and values of one position have to be in the same place.",
+                )
+        return None
+
     def _nearly_right(self) -> tuple[str, str] | None:
         gap = np.abs(self.mine - self.right)[self._rows].max()
         if gap > 3e-3:
@@ -296,52 +366,76 @@ class Weights:
             "or `bfloat16`? float32 is good for six digits.",
         )
 
-    def _sums(self) -> tuple[str, str] | None:
-        sums = self.mine.sum(axis=-1)
-        off = self._rows & (np.abs(sums - 1) > 2e-3)
+    def _off_sum(self) -> tuple[int, int] | None:
+        """A sample and a row whose sum isn't 1; the farthest off if it is one of them."""
+        off = self._rows & (np.abs(self.mine.sum(axis=-1) - 1) > 2e-3)
         if not off.any():
             return None
-        b, t = self.worst if off[self.worst] else (int(i) for i in np.argwhere(off)[0])
-        safe = np.where(np.abs(sums) > _EXACT, sums, 1.0)[..., None]
-        share = self.mine / safe
-        if np.allclose(share[self._rows], self.right[self._rows], atol=5 * _EXACT):
-            apart = sums[self._rows]
-            same = np.ptp(apart) < 1e-3
-            how = "all rows sum" if same else "the rows sum"
-            span = (
-                number(float(apart.mean()))
-                if same
-                else f"{number(float(apart.min()))} to {number(float(apart.max()))}"
-            )
-            return (
-                "Your weights have the right proportions, but their rows don't sum to 1.",
-                f"Here {how} to {span}. Row {t} of sample {b} sums to {number(float(sums[b, t]))}. "
-                "What you divide each row by has to be the sum of that row, and nothing may be "
-                "multiplied, added or cut out afterwards.",
-            )
+        b, t = self.worst if off[self.worst] else np.argwhere(off)[0]
+        return int(b), int(t)
+
+    def _sum(self, b: int, t: int) -> str:
+        return f"row {t} of sample {b} sums to {number(float(self.mine[b, t].sum()))}"
+
+    def _own_added(self) -> tuple[str, str] | None:
+        more, place = self.mine - self.right, self._off_sum()
+        if place is None or more.shape[-1] != more.shape[-2]:
+            return None
+        own = np.eye(more.shape[-1])
+        times = float((more * own).sum(axis=(1, 2)).mean() / len(own))
+        if abs(times) < 1e-2 or not self._equal(self.right + times * own):
+            return None
+        return (
+            "Beside what it finds, each position adds its own value once more.",
+            f"Your weights are the right ones plus {number(times)} on the diagonal, so "
+            f"{self._sum(*place)}.",
+        )
+
+    def _right_shares(self) -> tuple[str, str] | None:
+        sums, place = self.mine.sum(axis=-1), self._off_sum()
+        if place is None or not self._on[place].any():
+            return None
+        share = self.mine / np.where(np.abs(sums) > _EXACT, sums, 1.0)[..., None]
+        if not np.allclose(share[self._rows], self.right[self._rows], atol=5 * _EXACT):
+            return None
+        apart = sums[self._rows]
+        if np.ptp(apart) < 1e-3:
+            span = f"All rows sum to {number(float(apart.mean()))}"
+        else:
+            span = f"The rows sum to {number(float(apart.min()))} … {number(float(apart.max()))}"
+        return (
+            "Your weights have the right proportions, but their rows don't sum to 1.",
+            f"{span}, for example {self._sum(*place)}. What you divide a row by has to be the sum "
+            "of that row, and nothing may be multiplied, added or cut out afterwards.",
+        )
+
+    def _sums(self) -> tuple[str, str] | None:
+        place = self._off_sum()
+        if place is None:
+            return None
         return (
             "The rows of your weights don't sum to 1.",
-            f"Row {t} of sample {b} sums to {number(float(sums[b, t]))}. {self.row(b, t)}",
+            f"{first_upper(self._sum(*place))}. {self.row(*place)}",
         )
 
     def _of_other_scores(self) -> tuple[str, str] | None:
         """A softmax over the right positions, but of other scores."""
         b, t = self.worst
         seen, mine = self.seen[b, t], self.mine[b, t]
-        if np.abs(mine[~seen]).max(initial=0.0) > _EXACT or abs(mine.sum() - 1) > _EXACT:
+        hidden = bool((mine[~seen] > _EXACT).any())
+        over = np.ones_like(seen) if hidden else seen
+        if abs(mine.sum() - 1) > _EXACT or (mine[over] < 1e-6).any() or over.sum() < 2:
             return None
-        if (mine[seen] < 1e-6).any() or seen.sum() < 2:
-            return None
-        right = self.scores[b, t][seen].astype(float)
-        implied = np.log(mine[seen])
+        right = self.scores[b, t][over].astype(float)
+        implied = np.log(mine[over])
         # A softmax leaves a number open. It is chosen so that most scores are the right ones.
         shifts = right - implied
         implied += max(shifts, key=lambda one: int((np.abs(shifts - one) < 1e-2).sum()))
+        where = f" It should see {_positions(seen)}, but all of them get weight." if hidden else ""
         return (
-            "Your weights are a softmax over the right positions, but of other scores.",
+            "Your weights are a softmax of other scores than the right ones.",
             f"The right scores of row {t} of sample {b} are {row(right)}. Your row is what a "
-            f"softmax makes of {row(implied)}, or of the same numbers with another one added to "
-            "all of them.",
+            f"softmax makes of {row(implied)}, or of these with one number added to all.{where}",
         )
 
     def row(self, b: int | None = None, t: int | None = None) -> str:

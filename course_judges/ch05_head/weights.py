@@ -139,23 +139,36 @@ def _seen(evidence: Evidence, case: str) -> tuple[Array, Array]:
     return evidence.inputs[scores], seen.numpy()
 
 
-def _shown_by_the_weights(evidence: Evidence) -> Finding | None:
-    """What the weights of the first wrong case are a softmax of, and over which positions."""
+def _first_wrong(evidence: Evidence) -> tuple[str, Weights] | None:
+    """The first wrong case in words, and its weights."""
     case = next(one for one in ("whole", "cut", "padded", "low") if not evidence.same(one))
-    mine = np.nan_to_num(evidence.yours(case).astype(float))
+    if not evidence.comparable(case):
+        return None
     scores, seen = _seen(evidence, case)
-    if mine.shape != scores.shape:
+    mine = np.nan_to_num(evidence.yours(case).astype(float))
+    words = {
+        "padded": f"`start` is [{listed(evidence.inputs['start'])}].",
+        "low": f"`start` is [{listed(evidence.inputs['rolled'])}], and visible scores are low.",
+    }.get(case, "No text has padding here.")
+    return words, Weights(mine, scores, seen, {})
+
+
+def _shown_by_the_weights(evidence: Evidence) -> Finding | None:
+    """What the weights are a softmax of, and over which positions."""
+    words, weights = _first_wrong(evidence) or ("", None)
+    if weights is None:
         return None
-    weights = Weights(mine, scores, seen, {})
-    told = weights.told()
-    if told is None and evidence.number("B") > 1:
+    told = weights.described() if evidence.number("B") == 1 else weights.told()
+    return told and Finding("other-weights", told[0], f"{told[1]} {words}", FUTURE)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """A row of the weights beside the right one."""
+    words, weights = _first_wrong(evidence) or ("", None)
+    if weights is None:
         return None
-    what, effect = told or ("Your weights are wrong.", weights.row())
-    begins = {
-        "padded": f" `start` is [{listed(evidence.inputs['start'])}].",
-        "low": f" `start` is [{listed(evidence.inputs['rolled'])}], and visible scores are low.",
-    }.get(case, " No text has padding here.")
-    return Finding("other-weights", what, f"{effect}{begins}", FUTURE)
+    what, effect = weights.described()
+    return Finding("other-weights", what, f"{effect} {words}", FUTURE)
 
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
@@ -351,6 +364,12 @@ _start_of_the_first = mistake(
     _all_begin,
     recognized=_begins_with_the_first,
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
+
+_earliest_start_for_all = mistake(
+    "You let all texts begin where the earliest one does, so the others see their padding.",
+    lambda e: f"`start` is [{listed(e.inputs['start'])}]. {_padded_row(e)}",
+    cases=("whole", "cut", "padded", "low"),
+)(_seen_by(lambda past, start, T: _visible(past, start.min().expand_as(start), T)))
 
 _padding_seen = mistake(
     "You let texts see their padding, as if all of them began at position 0.",
@@ -573,4 +592,5 @@ TASK = Task(
         rows_sum_to_one("whole", FUTURE),
     ),
     cases=("whole",),
+    examples=(_worked_out,),
 )

@@ -31,3 +31,5 @@ LIMITED_DIVISOR = (
 
 ITSELF_HIDDEN = "In your weights, positions don't see themselves."
 START_DOES_NOT_FIT = "`start`, or a mask made from it, has a shape that doesn't fit."
+
+OUTPUTS_SHOW = "this is what your output shows."

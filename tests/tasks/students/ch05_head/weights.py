@@ -263,7 +263,14 @@ def aligned_to_the_left(scores, past, start):
     return weights
 
 
+def from_the_earliest(scores, past, start):
+    T, first = scores.shape[-1], min(start.tolist())
+    seen = past[:T, :T] & (torch.arange(T) >= first)
+    return scores.masked_fill(~seen, float("-inf")).softmax(-1).nan_to_num(0.0)
+
+
 WRONG = {
+    "earliest-start-for-all": from_the_earliest,
     "padding-adds-up": one_mask_for_the_batch,
     "starts-in-the-longest-text": last_columns_of_the_block,
     "start-counted-from-the-end": as_many_as_start,
