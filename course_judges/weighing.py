@@ -46,6 +46,30 @@ def weights_behind(found: Array, values: Array) -> Array | None:
     return np.where(np.abs(weights) < _ROUNDING, 0.0, weights)
 
 
+def causal_divisor(found: Array, products: Array, values: Array) -> float | None:
+    """What a causal head divided its products of queries and keys by, if that is all that matters.
+
+    Parameters
+    ----------
+    found : (B, T, D) float
+        Its outputs.
+    products : (B, T, T) float
+        The right scores before they are scaled.
+    values : (B, T, D) float
+    """
+    if products.shape[-1] < 2:
+        return None
+    apart = values[0, 0] - values[0, 1]
+    share = float((found[0, 1] - values[0, 1]) @ apart / (apart @ apart))  # on position 0
+    if not 0 < share < 1:
+        return None
+    logit = np.log(share / (1 - share))
+    divisor = float((products[0, 1, 0] - products[0, 1, 1]) / logit) if logit else np.inf
+    past = np.tril(np.ones(products.shape, dtype=bool))
+    right = softmax(products / divisor, past) @ values
+    return divisor if np.allclose(found, right, rtol=1e-3, atol=2e-3) else None
+
+
 def no_mixture(mine: Array, right: Array) -> str:
     """Where to look if outputs are no mixture of the values that they should be made of."""
     if (mine >= 0).all() and (right < 0).any():

@@ -142,15 +142,17 @@ def _where_to_look(evidence: Evidence) -> Finding | None:
     if list(off) == ["equal"]:
         what = f"`chosen` is what runs give, but `equal` is too {off['equal']}."
         advice = (
-            "So text, model and training seem to fit, and what is left is how queries are kept at 0. "
-            "Build the second model afresh after the same seed, set `model.head.query.weight` to "
-            "zero before the training, and call `requires_grad_(False)` on it, but change nothing else."
+            "So text, model and training seem to fit, and what is left is how queries are kept "
+            "at 0. Build the second model afresh after the same seed, set its "
+            "`model.head.query.weight` to zero before the training, and call "
+            "`requires_grad_(False)` on it, but change nothing else."
         )
     elif list(off) == ["chosen"]:
         what = f"`equal` is what runs give, but `chosen` is too {off['chosen']}."
         advice = (
-            "So text and settings seem to fit for one of the models. The other one should be trained as it "
-            "is built, after the same seed and with the same settings, with nothing set to zero."
+            "So text and settings seem to fit for one of the models. The other one should be "
+            "trained as it is built, after the same seed and with the same settings, with nothing "
+            "set to zero."
         )
     else:
         how = set(off.values())

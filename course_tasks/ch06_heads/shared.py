@@ -18,3 +18,14 @@ def labels(rng: Rng, *shape: int) -> Array:
     count = int(np.prod(shape))
     signed = (rng.permutation(count) + 1) * rng.choice([-1, 1], size=count)
     return signed.reshape(shape).astype(np.float32)
+
+
+# A score of −60 is lower than fills that some use to hide, such as −20; e⁻⁶⁰ is still positive.
+FAR_BELOW = 60.0
+
+
+def dislikes_itself(w_query: Array, w_key: Array) -> Array:
+    """(C,) A symbol whose query has a score of −60 with its own key, for maps (C, D)."""
+    product = w_query @ w_key.T / np.sqrt(w_query.shape[1])  # (C, C)
+    ways, directions = np.linalg.eigh((product + product.T) / 2)
+    return np.asarray(directions[:, 0] * np.sqrt(FAR_BELOW / -ways[0]), dtype=np.float32)
