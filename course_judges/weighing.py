@@ -91,6 +91,8 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
         ("√(D / 2)", (D / 2) ** 0.5),
         ("√(2 · D)", (2 * D) ** 0.5),
         ("⌊√D⌋", math.isqrt(D)),
+        ("2 · √D", 2 * D**0.5),
+        ("√D / 2", D**0.5 / 2),
         ("D²", D**2),
         ("log D", math.log(D) if D > 1 else 0.0),
         *((f"√{name}", held**0.5) for name, held in dimensions.items() if name != "D"),
@@ -105,7 +107,6 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
             for name, held in dimensions.items()
             if name != "D"
         ),
-        *((f"{name} / 2", held / 2) for name, held in dimensions.items() if name != "D"),
     ]
     return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < 1e-3)
 
@@ -181,6 +182,7 @@ class Weights:
             self._one_hot,
             self._of_other_positions,
             self._of_a_factor,
+            self._same_rows,
             self._of_a_fill,
             self._twice,
             self._of_all_softmaxes,
@@ -283,22 +285,23 @@ class Weights:
 
     def _of_a_fill(self) -> tuple[str, str] | None:
         """What should be hidden has one and the same score instead of −inf."""
-        counted = self._rows & (self.mine > 1e-6).all(axis=-1) & ~self.seen.all(axis=-1)
+        on = self.mine > 1e-6
+        counted = self._rows & (on & ~self.seen).any(axis=-1) & (on & self.seen).any(axis=-1)
         if not counted.any():
             return None
-        mine, seen = self.mine[counted], self.seen[counted]  # (N, S)
+        mine, seen, shown = self.mine[counted], self.seen[counted], on[counted]  # (N, S)
         scores = self.scores[counted].astype(float)
-        best = np.where(seen, scores, -np.inf).argmax(axis=-1)
+        best = np.where(seen & shown, scores, -np.inf).argmax(axis=-1)
         rows = np.arange(len(best))
         offset = np.log(mine[rows, best]) - scores[rows, best]
-        implied = np.log(mine) - offset[:, None]
-        fill = float(np.median(implied[~seen]))
+        implied = np.log(np.where(shown, mine, 1.0)) - offset[:, None]
+        fill = float(np.median(implied[~seen & shown]))
         filled = np.where(self.seen, self.scores.astype(float), fill)
-        if not self._equal(softmax(filled, np.ones_like(self.seen))):
+        if not self._equal(softmax(filled, on | self.seen)):
             return None
         return (
-            "You give what you hide a score of its own instead of −inf.",
-            f"That score is about {number(fill)}. {self.row()} Only −inf is below every score, and "
+            "You give some of what should be hidden a score of its own instead of −inf.",
+            f"That score is about {number(round(fill, 4))}. {self.row()} Only −inf is below every score, and "
             "e to the power of −inf is exactly 0.",
         )
 
@@ -309,6 +312,15 @@ class Weights:
         return (
             f"All your weights are {number(share)}, whatever the scores are and what is hidden.",
             self.row(),
+        )
+
+    def _same_rows(self) -> tuple[str, str] | None:
+        alike = np.ptp(self.mine, axis=1).max() < 1e-3
+        if self.mine.shape[1] < 2 or not alike or np.ptp(self.right, axis=1).max() < 1e-2:
+            return None
+        return (
+            "All positions of a text have the same weights in your answer.",
+            f"{self.row()} Each position should ask with a query of its own.",
         )
 
     def _one_hot(self) -> tuple[str, str] | None:
@@ -382,7 +394,7 @@ class Weights:
 
     def _nearly_right(self) -> tuple[str, str] | None:
         gap = np.abs(self.mine - self.right)[self._rows].max()
-        if gap > 3e-3:
+        if gap > 6e-3:
             return None
         return (
             "Your weights are right to two or three digits, but no better.",
@@ -410,7 +422,7 @@ class Weights:
         if abs(times) < 1e-2 or not self._equal(self.right + times * own):
             return None
         return (
-            "Beside what it finds, each position adds its own value once more.",
+            "Beside what it finds, each position adds its own value, too.",
             f"Your weights are the right ones plus {number(times)} on the diagonal, so "
             f"{self._sum(*place)}.",
         )

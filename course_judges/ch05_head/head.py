@@ -14,9 +14,11 @@ from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import OUTPUTS_SHOW
+from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
+from course_judges.relations import related
 from course_judges.weighing import Weights, no_mixture, weights_behind
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
@@ -532,6 +534,14 @@ class _PresentHiddenAndNaN(_PresentHidden):
     nan_is_zero = False
 
 
+class _PresentFilled(_PresentHidden):
+    """What position 0 sees is then a mean of the whole text."""
+
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -1e9).softmax(dim=-1)
+
+
 @mistake(
     "With `causal=True`, positions don't see themselves.",
     lambda e: unwrapped(f"""{_first(e, "causal")} Position t should see positions 0 to t, so what is
@@ -539,7 +549,7 @@ class _PresentHiddenAndNaN(_PresentHidden):
     `diagonal=1`."""),
     FUTURE,
     cases=("both_ways", "causal"),
-    also=(_PresentHidden, _PresentHiddenAndNaN),
+    also=(_PresentHidden, _PresentHiddenAndNaN, _PresentFilled),
 )
 class _DiagonalHidden(Head):
     def hidden(self, T: int) -> Tensor:
@@ -650,11 +660,21 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
 
 
+def _nothing_else_known(evidence: Evidence) -> bool:
+    """True if the shared judge would say no more than where outputs are wrong."""
+    case = "both_ways" if not evidence.same("both_ways") else "causal"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+        return False
+    found = related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+
+
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     """What the weights that the outputs show are a softmax of, and over which positions."""
     shown = _shown(evidence)
     if shown is None:
-        return None
+        return _worked_out(evidence) if _nothing_else_known(evidence) else None
     when, weights = shown
     told = weights.described() if evidence.number("T") == 1 else weights.told()
     return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", SCORES)

@@ -432,6 +432,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     x, w_query, w_key = (evidence.inputs[name] for name in ("x", "w_query", "w_key"))
     query, key = x[b, t] @ w_query, x[b, s] @ w_key
     one, other = numbers_apart(float(mine[b, t, s]), float(right[b, t, s]))
+    if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
+        return Finding(
+            "another-score",
+            "Your scores are right to about two digits, but no better.",
+            f"{_entry(evidence, t, s) if not b else ''} Do you round, or compute in `half` or "
+            "`bfloat16`? float32 is good for six digits.".strip(),
+            SCORES,
+        )
     return Finding(
         "another-score",
         "Your scores aren't the dot products of queries and keys, divided by √D.",

@@ -498,10 +498,11 @@ _start_counted_from_the_end = mistake(
     cases=("whole", "cut", "padded"),
 )(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) >= T - start[:, None])[:, None]))
 
-_mask_times_infinity = mistake(
-    "All your weights are 0, because your scores are NaN before the softmax.",
-    lambda e: unwrapped(f"""{_unpadded_row(e)} A mask of zeros and ones times −inf is NaN where the
-    mask is 0, since 0 · ∞ is NaN, and `nan_to_num` makes 0 of it afterwards. Use
+_all_weights_zero = mistake(
+    "All your weights are 0.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} If `nan_to_num` makes 0 of NaN, all your rows are NaN
+    before. A mask of zeros and ones times −inf does that, since 0 · ∞ is NaN, and so does a mask
+    that hides everything, such as `~` of whole numbers, which is never 0. Use a mask of bools and
     `masked_fill(hidden, -torch.inf)`."""),
     cases=("whole", "cut", "padded", "low"),
 )(lambda scores, past, start: torch.zeros_like(scores))  # noqa: ARG005

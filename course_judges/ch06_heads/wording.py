@@ -120,8 +120,8 @@ def axes_apart(labels: Array, mine: Array, right: Array, names: tuple[str, ...])
         pairs = {(int(w), int(c)) for w, c in zip(wanted[:, axis], came[:, axis], strict=True)}
         if len(pairs) == len({one for one, _ in pairs}) <= 10:
             met = [str(other) for _, other in sorted(pairs)]
-            told += f" In place of {bad[0]} {listed(one for one, _ in sorted(pairs))} "
-            told += f"you have {bad[0]} {', '.join(met)}."
+            told += f" You have {bad[0]} {', '.join(met)} "
+            told += f"instead of {listed(one for one, _ in sorted(pairs))}."
     return told
 
 

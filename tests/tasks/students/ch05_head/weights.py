@@ -274,7 +274,7 @@ WRONG = {
     "padding-adds-up": one_mask_for_the_batch,
     "starts-in-the-longest-text": last_columns_of_the_block,
     "start-counted-from-the-end": as_many_as_start,
-    "mask-times-infinity": times_infinity,
+    "all-weights-zero": times_infinity,
     "scores-of-other-positions": square_from_the_front,
     "texts-moved-to-the-front": aligned_to_the_left,
     "zeros-hidden": zeros_for_the_mask,
