@@ -190,6 +190,7 @@ class Weights:
             self._of_moved_scores,
             self._nearly_right,
             self._own_added,
+            self._cut_late,
             self._right_shares,
         )
 
@@ -301,8 +302,8 @@ class Weights:
             return None
         return (
             "You give some of what should be hidden a score of its own instead of −inf.",
-            f"That score is about {number(round(fill, 4))}. {self.row()} Only −inf is below every score, and "
-            "e to the power of −inf is exactly 0.",
+            f"That score is about {number(round(fill, 4))}. {self.row()} Only −inf is below every "
+            "score, and e to the power of −inf is exactly 0.",
         )
 
     def _all_equal(self) -> tuple[str, str] | None:
@@ -427,6 +428,16 @@ class Weights:
             f"{self._sum(*place)}.",
         )
 
+    def _cut_late(self) -> tuple[str, str] | None:
+        everything = softmax(self.scores, np.ones_like(self.seen))
+        if self.seen.all() or not self._equal(np.where(self.seen, everything, 0.0)):
+            return None
+        return (
+            "You took the softmax first and removed the hidden positions afterwards.",
+            f"{self.row()} The weight of what is hidden is missing, so the rest of a row doesn't "
+            "sum to 1. Hide scores before the softmax.",
+        )
+
     def _right_shares(self) -> tuple[str, str] | None:
         sums, place = self.mine.sum(axis=-1), self._off_sum()
         if place is None or not self._on[place].any():
@@ -436,12 +447,20 @@ class Weights:
             return None
         apart = sums[self._rows]
         if np.ptp(apart) < 1e-3:
-            span = f"All rows sum to {number(float(apart.mean()))}"
+            total = float(apart.mean())
+            ways = (
+                (told.format(name), value)
+                for name, held in self.dimensions.items()
+                for told, value in (("1 / {}", 1 / held), ("1 / √{}", held**-0.5), ("{}", held))
+            )
+            known = [name for name, value in ways if abs(total - value) < 1e-3]
+            which = f", which is {' or '.join(known)}" if known else ""
+            span = f"All rows sum to {number(total)}{which}"
         else:
             span = f"The rows sum to {number(float(apart.min()))} … {number(float(apart.max()))}"
         return (
             "Your weights have the right proportions, but their rows don't sum to 1.",
-            f"{span}, for example {self._sum(*place)}. What you divide a row by has to be the sum "
+            f"{span}; for example, {self._sum(*place)}. What you divide a row by has to be the sum "
             "of that row, and nothing may be multiplied, added or cut out afterwards.",
         )
 

@@ -536,7 +536,10 @@ def _divisors(evidence: Evidence) -> Finding | None:
     divisors = [
         causal_divisor(mine, *_parts(evidence, case, h)) for h, (_, mine, _) in enumerate(heads)
     ]
-    if any(divisor is None for divisor in divisors) or case not in ("equal", "unequal"):
+    if any(divisor is None or divisor <= 0 for divisor in divisors) or case not in (
+        "equal",
+        "unequal",
+    ):
         return None
     off = next((h for h, (_, one, right) in enumerate(heads) if not close(one, right).all()), None)
     if off is None:

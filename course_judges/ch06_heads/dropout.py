@@ -237,6 +237,12 @@ def _instead(evidence: Evidence, case: str) -> str:
 def _another_chance(evidence: Evidence) -> str:
     """With what probability heads are dropped, if not with p."""
     draws, p = _draws(evidence), _p(evidence)
+    if not draws.dropped:
+        low, high = float(draws.ratio.min()), float(draws.ratio.max())
+        return unwrapped(f""" None is 0 in any entry: you multiply entries by numbers from
+        {number(low)} to {number(high)}.""")
+    if draws.dropped == 1:
+        return " So nothing was kept. Can the numbers that you draw be above p at all?"
     below = (1 + math.erf(p / math.sqrt(2))) / 2  # of normal numbers
     if draws.dropped_about(0.5):
         return " That is about one half. Does p decide how many?"

@@ -18,8 +18,12 @@ def _merge_inputs(rng: Rng) -> Inputs:
     T = int(rng.integers(6, 9))
     # The later head first, since the list need not be sorted. A head between them isn't silenced,
     # so that neither a range nor a count can replace the list.
-    first = int(rng.integers(H - 2))
-    return _found(rng, B, H, T, D, [int(rng.integers(first + 2, H)), first])
+    # Nor can the numbers be counted from the end.
+    while True:
+        first = int(rng.integers(H - 2))
+        last = int(rng.integers(first + 2, H))
+        if first + last not in (H - 1, H):
+            return _found(rng, B, H, T, D, [last, first])
 
 
 def _least(rng: Rng) -> Inputs:

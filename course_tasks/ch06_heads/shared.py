@@ -16,7 +16,9 @@ def matrix(rng: Rng, rows: int, columns: int, width: int, gain: float = 1.0) -> 
 def labels(rng: Rng, *shape: int) -> Array:
     """Numbers other than 0 that occur once each, so that each shows where it came from."""
     count = int(np.prod(shape))
-    signed = (rng.permutation(count) + 1) * rng.choice([-1, 1], size=count)
+    # With decimals, so that half or twice a number isn't another one.
+    sizes = rng.permutation(count) + rng.uniform(1.1, 1.9, size=count)
+    signed = sizes * rng.choice([-1, 1], size=count)
     return signed.reshape(shape).astype(np.float32)
 
 
