@@ -499,7 +499,7 @@ def _read_rows(evidence: Evidence) -> Finding | None:
     for case, tokens, start in _STARTS:
         if evidence.same(case) or not evidence.comparable(case):
             continue
-        off = ~close(evidence.yours(case), evidence.right(case)).all(axis=-1)  # (B, T)
+        off = np.asarray(~close(evidence.yours(case), evidence.right(case)).all(axis=-1))  # (B, T)
         e, found = evidence.inputs, _pairs_found(evidence, case)
         b = int(np.argmax(off.any(axis=1)))
         first, held = int(e[start][b]), e[tokens][b]

@@ -432,17 +432,19 @@ _last_head_missing = mistake(
 )(lambda x, heads: concatenate(x, heads[:-1] or heads))
 
 
+def _joined(heads: Heads) -> tuple[Tensor, Tensor, Tensor]:
+    """One head of the matrices of all heads, side by side."""
+    query, key, value = (torch.cat(matrices, dim=1) for matrices in zip(*heads, strict=True))
+    return query, key, value
+
+
 _one_table_for_all = mistake(
     "You put queries and keys of all heads side by side and took one softmax for all of them.",
     lambda e: unwrapped(f"""So all heads have the same weights, but each head needs scores of its
     own queries and keys. {largest_gap(e, "equal")}"""),
     SUBSPACES,
     cases=("equal", "unequal"),
-)(
-    lambda x, heads: concatenate(
-        x, [tuple(torch.cat(matrices, dim=1) for matrices in zip(*heads, strict=True))]
-    )
-)
+)(lambda x, heads: concatenate(x, [_joined(heads)]))
 
 
 def _right_but_for_a_fill(evidence: Evidence) -> bool:
@@ -547,7 +549,8 @@ def _divisors(evidence: Evidence) -> Finding | None:
     size, divisor = heads[off][0], float(divisors[off] or 0.0)
     dims = _dims(evidence, case, size)
     share = {"C / H": dims["C"] / dims["H"], "⌊C / H⌋": dims["C"] // dims["H"]}
-    known = next((name for name, one in share.items() if close(divisor**2, one)), "")
+    fits = (name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=1e-3))
+    known = next(fits, "")
     told = f"That is the root of {known}." if known else divided_by(divisor, dims)
     each = ", ".join(number(float(one or 0.0)) for one in divisors)
     return Finding(
