@@ -154,6 +154,39 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
                 )
             },
         ),
+        "training-loss": Slip(
+            "Measured the loss on the whole training split.",
+            {"corpus.train, corpus.validation": "corpus.train, corpus.train"},
+        ),
+        "last-part": Slip(
+            "Counted the last part of the training split.",
+            {"train[: len(train) // part]": "train[-(len(train) // part) :]"},
+        ),
+    },
+    "05/choosing": {
+        "first-evaluation": Slip(
+            "Took the first evaluation instead of the last.", {"evaluations[-1]": "evaluations[0]"}
+        ),
+        "zeroed-afterwards": Slip(
+            "Set the queries to zero after the training.",
+            {QUERIES_ZEROED_FIRST: QUERIES_ZEROED_LAST},
+        ),
+        "nothing-passed-on": Slip(
+            "Set the values to zero instead of the queries.", {"head.query": "head.value"}
+        ),
+        "default-rate": Slip("Left the learning rate out.", {"lr=0.01, ": ""}),
+        "default-batch": Slip("Left the batch size out.", {"batch_size=128, ": ""}),
+        "longer-context": Slip(
+            "Exchanged the context and the channels.", {"8, 32, 32)": "32, 8, 32)"}
+        ),
+    },
+    "06/tiny-heads": {
+        "first-evaluation": Slip(
+            "Took the first evaluation instead of the last.", {"evaluations[-1]": "evaluations[0]"}
+        ),
+        "default-rate": Slip("Left the learning rate out.", {"lr=0.01, ": ""}),
+        "default-batch": Slip("Left the batch size out.", {"batch_size=128, ": ""}),
+        "default-steps": Slip("Left the number of steps out.", {"steps=400, ": ""}),
         "one-channel-each": Slip(
             "Gave the model as many channels as heads.", {"8, 32, n_head)": "8, n_head, n_head)"}
         ),

@@ -46,10 +46,6 @@ SLIPS = {
         "shakespeare": {"chosen": (2.468, 2.535), "equal": (2.848, 2.909)},
         "play": {"chosen": (2.422, 2.495), "equal": (2.814, 2.875)},
     },
-    "default-steps": {
-        "shakespeare": {"chosen": (2.37, 2.423), "equal": (2.805, 2.866)},
-        "play": {"chosen": (2.285, 2.343), "equal": (2.732, 2.794)},
-    },
     "longer-context": {
         "shakespeare": {"chosen": (2.535, 2.608), "equal": (3.073, 3.144)},
         "play": {"chosen": (2.482, 2.552), "equal": (3.055, 3.132)},
@@ -95,13 +91,6 @@ _default_batch = measured_otherwise(
     "The default of `fit` is 32 windows a step, so in 400 steps the models see a quarter of the "
     "text that they should. The task asks for `batch_size=128`.",
     SLIPS["default-batch"],
-)
-
-_default_steps = measured_otherwise(
-    RANGES,
-    "You probably left the number of steps out.",
-    "The default of `fit` is 1000 steps. The task asks for `steps=400`.",
-    SLIPS["default-steps"],
 )
 
 _longer_context = measured_otherwise(

@@ -16,7 +16,6 @@ WRONG = {
     "zeroed-afterwards": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.061},
     "default-rate": lambda: {"text": "shakespeare", "chosen": 2.62, "equal": 2.95},
     "default-batch": lambda: {"text": "shakespeare", "chosen": 2.51, "equal": 2.88},
-    "default-steps": lambda: {"text": "play", "chosen": 2.31, "equal": 2.75},
     "longer-context": lambda: {"text": "shakespeare", "chosen": 2.57, "equal": 3.11},
     "nothing-passed-on": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.356},
 }
