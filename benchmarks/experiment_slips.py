@@ -480,12 +480,22 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "nothing-passed-on": Slip(
             "Set the values to zero instead of the queries.", {"head.query": "head.value"}
         ),
+        "default-rate": Slip("Left the learning rate out.", {"lr=0.01, ": ""}),
+        "default-batch": Slip("Left the batch size out.", {"batch_size=128, ": ""}),
+        "longer-context": Slip(
+            "Exchanged the context and the channels.", {"8, 32, 32)": "32, 8, 32)"}
+        ),
     },
     "06/tiny-heads": {
         "first-evaluation": Slip(
             "Took the first evaluation instead of the last.", {"evaluations[-1]": "evaluations[0]"}
         ),
         "default-rate": Slip("Left the learning rate out.", {"lr=0.01, ": ""}),
+        "default-batch": Slip("Left the batch size out.", {"batch_size=128, ": ""}),
+        "default-steps": Slip("Left the number of steps out.", {"steps=400, ": ""}),
+        "one-channel-each": Slip(
+            "Gave the model as many channels as heads.", {"8, 32, n_head)": "8, n_head, n_head)"}
+        ),
     },
     "07/without-a-block": {
         "trained-afresh": Slip(

@@ -13,9 +13,14 @@ from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
+from course_judges.ch05_head.wording import OUTPUTS_SHOW
+from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.relations import related
+from course_judges.weighing import Weights, no_mixture, weights_behind
 from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -460,7 +465,7 @@ def _has_a_low_fill(evidence: Evidence) -> bool:
     given = [torch.from_numpy(evidence.inputs[name]) for name in names]
     return any(
         np.allclose(evidence.yours("padded"), _filled(fill)(*given).numpy(), rtol=1e-4, atol=1e-5)
-        for fill in (-1.0, -2.0, -5.0, -10.0)
+        for fill in range(-1, -31, -1)
     )
 
 
@@ -476,25 +481,135 @@ _moderate_fill = mistake(
 )(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 
+def _dims(evidence: Evidence) -> dict[str, int]:
+    return {name: evidence.number(name) for name in "CDETSB"}
+
+
+def _attention(evidence: Evidence, case: str) -> tuple[Array, Array, Array]:
+    """(B, T, S) Scores and what may be seen, and (B, S, E) values."""
+    names = ("x", "memory", "w_query", "w_key", "w_value")
+    x, memory, w_query, w_key, w_value = (evidence.inputs[name].astype(float) for name in names)
+    scores = (x @ w_query) @ np.swapaxes(memory @ w_key, 1, 2) / math.sqrt(evidence.number("D"))
+    lengths = evidence.inputs["full" if case == "full" else "lengths"]
+    real = np.arange(memory.shape[1]) < lengths[:, None]
+    return scores, np.broadcast_to(real[:, None], scores.shape), memory @ w_value
+
+
+def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
+    """Words for the first wrong case, and the weights that its outputs show."""
+    case = "full" if not evidence.same("full") else "padded"
+    if not evidence.comparable(case) or evidence.same(case):
+        return None
+    scores, seen, values = _attention(evidence, case)
+    weights = weights_behind(evidence.yours(case), values)
+    lengths = f"With `lengths` = [{listed(evidence.inputs['lengths'])}]"
+    when = "Without padding" if case == "full" else lengths
+    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+
+
+def _nothing_else_known(evidence: Evidence) -> bool:
+    """True if the shared judge would say no more than where outputs are wrong."""
+    case = "full" if not evidence.same("full") else "padded"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+        return False
+    found = related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+
+
+def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
+    """What the weights that the outputs show are a softmax of, and over which positions."""
+    shown = _shown(evidence)
+    if shown is None:
+        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+    when, weights = shown
+    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", TWO)
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights over a memory without padding, from its scores to the output."""
-    mine, right = evidence.yours("full"), evidence.right("full")
-    if mine.shape != right.shape or evidence.same("full"):
+    """One row of the weights that the outputs show, or that no weights make them."""
+    shown = _shown(evidence)
+    if shown is not None:
+        when, weights = shown
+        what, effect = weights.described()
+        return Finding("other-weights", what, f"{when}, {OUTPUTS_SHOW} {effect}", TWO)
+    case = "full" if not evidence.same("full") else "padded"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case):
         return None
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
-    e = evidence.inputs
-    scores = e["memory"][b] @ e["w_key"] @ (e["x"][b, t] @ e["w_query"])
-    scores /= math.sqrt(evidence.number("D"))
-    powers = np.exp(scores - scores.max())
-    one, other = rows_apart(mine[b, t], right[b, t])
-
+    one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(
-        "another-average",
-        "Your outputs aren't the right averages of the memory's values.",
-        f"Position {t} of sample {b} has the scores {row(scores)} with its memory, so its weights "
-        f"are {row(powers / powers.sum())}. Its output should be {other}, but yours is {one}.",
-        TWO,
+        "other-weights",
+        "Your outputs aren't made of the values of their own memory alone.",
+        f"The output of position {t} in sample {b} begins with {one} instead of {other}, and no "
+        f"weights make it from the {evidence.number('S')} values of its memory. Does each text "
+        f"look at its own memory and at nothing else? {no_mixture(mine, right)}",
+        PASSED,
     )
+
+
+def _both_sequences(*, x_first: bool) -> _Answer:
+    """An answer that lets `x` look at the memory and at itself, in one softmax."""
+
+    def answer(
+        x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+    ) -> Tensor:
+        both = torch.cat([x, memory] if x_first else [memory, x], dim=1)
+        padding = torch.arange(memory.shape[1]) >= lengths[:, None]  # (B, S)
+        own = torch.zeros(x.shape[:2], dtype=torch.bool)
+        hidden = torch.cat([own, padding] if x_first else [padding, own], dim=1)
+        scores = (x @ w_query) @ (both @ w_key).transpose(1, 2) / math.sqrt(w_key.shape[1])
+        return _usual(scores, hidden[:, None]) @ (both @ w_value)
+
+    return answer
+
+
+_x_behind_the_memory = mistake(
+    "You let `x` look at itself as well as at the memory.",
+    lambda e: unwrapped(f"""{_first(e)} Keys and values should come from the memory alone, so the
+    scores have shape (B, T, S) = ({e.number("B")}, {e.number("T")}, {e.number("S")}). Together with
+    `x` there would be {e.number("T") + e.number("S")} columns."""),
+)(_both_sequences(x_first=False))
+
+
+@mistake(
+    "You let each text look at the memories of all texts.",
+    lambda e: unwrapped(f"""{_first(e)} With B = {e.number("B")} memories of S = {e.number("S")}
+    positions, you average over {e.number("B") * e.number("S")} values instead of {e.number("S")}.
+    Keep the batch as an axis of its own."""),
+)
+def _all_memories_for_all(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    padding = (torch.arange(memory.shape[1]) >= lengths[:, None]).flatten()
+    scores = (x @ w_query) @ (memory @ w_key).flatten(0, 1).T / math.sqrt(w_key.shape[1])
+    return _usual(scores, padding) @ (memory @ w_value).flatten(0, 1)
+
+
+@mistake(
+    "You divided the scores by half of D instead of its root.",
+    lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
+    SCALE,
+    name="divided-by-half-of-D",
+)
+def _by_half(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    return cross_attention(x, memory, w_query * 2 / w_key.shape[1] ** 0.5, w_key, w_value, lengths)
+
+
+@mistake(
+    "You divided the scores by twice D instead of its root.",
+    lambda e: f"{wording.TWICE_BY_PRECEDENCE} {_dimensions(e)}",
+    SCALE,
+    name="divided-by-2D",
+)
+def _by_twice(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    return cross_attention(x, memory, w_query / 2 / w_key.shape[1] ** 0.5, w_key, w_value, lengths)
 
 
 TASK = Task(
@@ -509,7 +624,7 @@ TASK = Task(
         ),
         Part("Padding of the memory gets no weight.", 3, matches("padded")),
     ),
-    properties=(_padding_counts,),
+    properties=(_shown_by_the_outputs, _padding_counts),
     cases=("full",),
     examples=(_worked_out,),
 )

@@ -14,6 +14,7 @@ from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
+from course_judges.weighing import Weights
 from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch05_head.distance import STEEP
@@ -187,9 +188,10 @@ _scaled_again = mistake(
 
 
 _first_step_is_free = mistake(
-    "The position one step back costs nothing in your answer, but it should cost one slope.",
-    lambda e: unwrapped(f"""{_last_row(e)} Every step back costs one slope, including the first, so
-    multiply by t − s itself."""),
+    "The position one step back costs as much as the position itself in your answer, but it should "
+    "cost one slope more.",
+    lambda e: unwrapped(f"""{_last_row(e)} The position itself pays nothing, and every step back
+    costs one slope, including the first, so multiply by t − s itself."""),
 )(_with(lambda s, d, m: s - m * (d - 1).clamp(min=0)))
 
 
@@ -341,14 +343,157 @@ def _slope_taken(evidence: Evidence, case: str = "gentle") -> float | None:
     return slope if np.allclose(mine, wrong, rtol=1e-3, atol=1e-5) else None
 
 
-def _paid(scores: Array, weights: Array) -> str:
-    """By how much the scores would be lowered for these weights, beside the last one; empty if a
-    weight is 0.
+def _paid(scores: Array, weights: Array) -> Array | None:
+    """(t + 1,) By how much the scores would be lowered for these weights, beside the last one; None
+    if a weight is 0.
     """
     if (weights <= 0).any():
+        return None
+    return np.asarray(scores - scores[-1] - np.log(weights / weights[-1]), dtype=float)
+
+
+def _as_if_lowered(evidence: Evidence, b: int, t: int) -> str:
+    """What the row of your weights says of your penalty, and what other rows say."""
+    seen = slice(0, t + 1)
+    scores, mine = evidence.inputs["scores"], evidence.yours("gentle")
+    paid = _paid(scores[b, t, seen], mine[b, t, seen])
+    if paid is None:
+        return ". A penalty only lowers a weight, but some of yours are exactly 0."
+    return f", as if the scores were lowered by {row(paid)}.{_pattern(evidence, b, paid)}"
+
+
+def _pattern(evidence: Evidence, b: int, paid: Array) -> str:
+    """A sentence on penalties that stop growing, or whose slope differs from row to row."""
+    T, slope = evidence.number("T"), float(evidence.inputs["slope"])
+    steps = -np.diff(paid)  # what each step costs, from far to near
+    flat = int(np.argmax(np.abs(steps) > 1e-3))
+    if flat > 1 and np.allclose(steps[flat:], slope, atol=1e-3):
+        return f" It stops growing {len(paid) - 1 - flat} steps back."
+    slopes = np.full((evidence.number("B"), T), np.nan)
+    for sample, t in np.ndindex(slopes.shape):
+        own = _paid(evidence.inputs["scores"][sample, t, : t + 1], _row_of(evidence, sample, t))
+        if t and own is not None and np.ptp(np.diff(own)) < 2e-3 * max(1.0, abs(own[0])):
+            slopes[sample, t] = -np.diff(own).mean()
+    if np.isnan(slopes[:, 1:]).any():
         return ""
-    paid = scores - scores[-1] - np.log(weights / weights[-1])
-    return f", as if the scores were lowered by {row(paid)}"
+    of_samples, of_rows = slopes[:, 1:].mean(axis=1), slopes[:, 1:].mean(axis=0)
+    if np.ptp(of_samples) > 1e-2 and np.ptp(slopes[b, 1:]) < 1e-2:
+        each = ", ".join(number(one) for one in of_samples)
+        return f" Your slope differs from sample to sample: {each}."
+    if np.ptp(of_rows) > 1e-2 and np.ptp(of_samples) < 1e-2:
+        return f" Your slope differs from row to row: from row 1 on, it is {row(of_rows)}."
+    return ""
+
+
+def _row_of(evidence: Evidence, b: int, t: int) -> Array:
+    return np.asarray(evidence.yours("gentle")[b, t, : t + 1])
+
+
+# Slopes that people make of one, as functions of it.
+_SLOPES: tuple[tuple[str, Callable[[float], float]], ...] = (
+    ("the slope without its decimals, as `int(slope)` and `slope // 1` leave it", math.floor),
+    ("slope²", lambda m: m**2),
+    ("√slope", math.sqrt),
+    ("slope · log 2, as if you had powers of 2 instead of e", lambda m: m * math.log(2)),
+    ("−log(1 − slope), as if each step multiplied by 1 − slope", lambda m: -math.log(1 - m)),
+    ("log(1 + slope), as if each step divided by 1 + slope", math.log1p),
+    ("1 − slope", lambda m: 1 - m),
+    ("slope / 10", lambda m: m / 10),
+)
+
+
+def _another_slope(evidence: Evidence) -> Finding | None:
+    """Right for another slope, if slope 0 is right."""
+    if not evidence.same("level") or evidence.same("gentle"):
+        return None
+    slope, taken = float(evidence.inputs["slope"]), _slope_taken(evidence)
+    # Of twice or half the slope, and of 1, the shared judge says it by itself.
+    known = (2 * slope, slope / 2, 1.0)
+    if taken is None or any(math.isclose(taken, one, rel_tol=1e-3) for one in known):
+        return None
+    taken = 0.0 if abs(taken) < 1e-5 else taken
+    name = next((name for name, of in _SLOPES if abs(of(slope) - taken) < 1e-4), "")
+    if not name:
+        dimensions = {"T": evidence.number("T"), "B": evidence.number("B")}
+        ways = ((f"slope / {n}", slope / d) for n, d in dimensions.items() if d > 1)
+        name = next((told for told, one in ways if abs(one - taken) < 1e-4), "")
+    named = f" That is {name}." if name else ""
+    return Finding(
+        "another-slope",
+        "Your weights are right for another slope.",
+        f"With slope {number(slope)}, they are what they should be with {number(taken)}.{named} "
+        f"{_last_row(evidence)}",
+        PLACE,
+    )
+
+
+def _shown(evidence: Evidence) -> Weights | None:
+    """The weights of the first wrong case of small slopes, beside what makes the right ones."""
+    case = next((one for one in ("level", "gentle") if not evidence.same(one)), None)
+    if case is None or not evidence.comparable(case):
+        return None
+    back = _back(evidence.number("T")).numpy()
+    slope = 0.0 if case == "level" else float(evidence.inputs["slope"])
+    scores = evidence.inputs["scores"].astype(float) - slope * back
+    seen = np.broadcast_to(back >= 0, scores.shape)
+    return Weights(np.nan_to_num(evidence.yours(case)).astype(float), scores, seen, {})
+
+
+def _case(evidence: Evidence) -> str:
+    if not evidence.same("level"):
+        return "This is with slope 0, so without any penalty."
+    return f"This is with slope {number(float(evidence.inputs['slope']))}."
+
+
+def _shown_by_the_weights(evidence: Evidence) -> Finding | None:
+    """What the weights are a softmax of, and over which positions."""
+    weights = _shown(evidence)
+    if weights is None:
+        return None
+    surely = evidence.number("T") > 1 and evidence.same("level")
+    told = weights.told() if surely else weights.described()
+    return told and Finding("other-weights", told[0], f"{_case(evidence)} {told[1]}", FUTURE)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """A row of the weights beside the right one."""
+    weights = _shown(evidence)
+    if weights is None:
+        return None
+    what, effect = weights.described()
+    return Finding("other-weights", what, f"{_case(evidence)} {effect}", FUTURE)
+
+
+def _wrong_when_steep(evidence: Evidence) -> Finding | None:
+    """Right with small slopes, but not with a large one."""
+    if not evidence.same("level", "gentle") or evidence.same("steep"):
+        return None
+    mine, right = evidence.yours("steep"), evidence.right("steep")
+    slope, T = STEEP * float(evidence.inputs["slope"]), evidence.number("T")
+    if mine.shape != right.shape:
+        return None
+    leaks = np.abs(np.triu(mine, 1)).max() > 1e-5
+    gap = np.abs(np.triu(mine, 1)) if leaks else np.abs(mine - right)
+    b, t, s = (int(i) for i in np.unravel_index(int(gap.argmax()), mine.shape))
+    told = f"With slope {number(slope)}, row {t} of sample {b} gives position {s} a weight of "
+    told += f"{number(float(mine[b, t, s]))} instead of {number(float(right[b, t, s]))}. "
+    if leaks:
+        return Finding(
+            "future-with-a-large-slope",
+            "With a large slope, your answer sees the future.",
+            f"{told}In the future the penalty is a bonus, up to {number(slope * (T - 1))} here. If "
+            "you hide the future before that is subtracted, the fill has to stay lower than any "
+            "score: −inf stays −inf, but a number like −1000 is lifted.",
+            FUTURE,
+        )
+    return Finding(
+        "wrong-with-a-large-slope",
+        "Your weights are right with small slopes, but not with a large one.",
+        f"{told}The position itself pays nothing, and each step back costs {number(slope)}, so "
+        "each position should keep all the weight to itself. Is a penalty, a distance or a score "
+        "limited?",
+        PLACE,
+    )
 
 
 def _another_penalty(evidence: Evidence) -> Finding | None:
@@ -360,28 +505,15 @@ def _another_penalty(evidence: Evidence) -> Finding | None:
         return None
     b, t, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape))
     slope, seen = float(evidence.inputs["slope"]), slice(0, t + 1)
-    taken = _slope_taken(evidence)
-    if taken is not None:
-        # Of twice or half the slope, and of 1, the shared judge says it by itself.
-        known = any(math.isclose(taken, one, rel_tol=1e-3) for one in (2 * slope, slope / 2, 1.0))
-        return (
-            None
-            if known
-            else Finding(
-                "another-slope",
-                "Your weights are right for another slope.",
-                f"With slope {number(slope)}, they are what they should be with {number(taken)}. "
-                f"{_last_row(evidence)}",
-                PLACE,
-            )
-        )
+    if _slope_taken(evidence) is not None:
+        return None  # `_another_slope` says more, or the shared judge
     return Finding(
         "some-positions",
         "Your weights are right with slope 0, but otherwise your penalty is wrong.",
         f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
         f"slope {number(slope)}, they are lowered by {row(slope * np.arange(t, -1, -1))}, so the "
         f"weights should be {row(right[b, t, seen])}. Yours are {row(mine[b, t, seen])}"
-        f"{_paid(evidence.inputs['scores'][b, t, seen], mine[b, t, seen])}.",
+        f"{_as_if_lowered(evidence, b, t)}",
         PLACE,
     )
 
@@ -396,10 +528,13 @@ TASK = Task(
         Part("So does a large slope, even when the scores are low.", 1, matches("steep", "low")),
     ),
     properties=(
+        _another_slope,
+        _shown_by_the_weights,
+        _wrong_when_steep,
         no_weight_on_the_future("gentle", FUTURE),
-        no_weight_on_the_future("steep", FUTURE),
         rows_sum_to_one("gentle", FUTURE),
         _another_penalty,
     ),
     cases=("gentle",),
+    examples=(_worked_out,),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import re
 
 import numpy as np
 import torch
@@ -13,10 +13,15 @@ from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
+from course_judges.ch05_head.wording import OUTPUTS_SHOW
+from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
+from course_judges.relations import related
+from course_judges.weighing import Weights, no_mixture, weights_behind
 from course_judges.wording import number, row, rows_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 # An output that has seen what it shouldn't moves by at least this much.
@@ -75,6 +80,11 @@ class _ScaleByBlockSize(Head):
 class _PastAndItselfHidden(Head):
     def hidden(self, T: int) -> Tensor:
         return self.past[:T, :T] & self.causal
+
+
+class _PastHiddenAndZero(_PastAndItselfHidden):
+    def weights(self, x: Tensor) -> Tensor:
+        return super().weights(x).nan_to_num(0.0)
 
 
 class _KeysOnly(Head):
@@ -146,6 +156,100 @@ class _MaskNotCut(Head):
         return ~self.past & self.causal
 
 
+@mistake(
+    "You cut the mask to the number of texts, B, instead of the number of positions, T.",
+    lambda e: unwrapped(f"""Here B = {e.number("B")} and T = {e.number("T")}. The error says:
+    “{e.answers.errors["causal"].message.rstrip(".")}”. T is the second dimension of `x`,
+    `x.shape[1]`."""),
+    FUTURE,
+    recognized=lambda e: do_not_fit(e, "causal", "B", "T"),
+)
+class _MaskCutToTheBatch(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(len(x)), -torch.inf).softmax(dim=-1)
+
+
+_LAYERS = {"query": "D", "key": "D", "value": "E"}
+_REFUSED = re.compile(r"parameter '(\w+)\.weight' has shape \((\d+), (\d+)\) instead")
+_MISSING = re.compile(r"no parameter named '(\w+)\.weight'")
+
+
+def _refused(evidence: Evidence) -> tuple[str, tuple[int, int]] | None:
+    """A layer whose weight has another shape, and that shape."""
+    raised = evidence.answers.errors.get("causal")
+    said = _REFUSED.search(raised.message) if raised else None
+    return (said[1], (int(said[2]), int(said[3]))) if said and said[1] in _LAYERS else None
+
+
+def _other_shape(evidence: Evidence) -> str:
+    refused = _refused(evidence)
+    if refused is None:
+        return ""
+    (layer, (out, into)), C = refused, evidence.number("C")
+    wanted = _LAYERS[layer]
+    dimensions = ", ".join(f"{name} = {evidence.number(name)}" for name in "CDE")
+    return unwrapped(f"""Here {dimensions}. Your `{layer}` goes from {into} features to {out}, but
+    it should go from C = {C} to {wanted} = {evidence.number(wanted)}. Queries and keys have D
+    entries and values E: `nn.Linear(n_embd, head_size)` and `nn.Linear(n_embd, value_size)`.""")
+
+
+@mistake(
+    lambda e: f"Your layer `{(_refused(e) or ('',))[0]}` has the wrong dimensions.",
+    _other_shape,
+    MODULE,
+    recognized=lambda e: _refused(e) is not None,
+)
+class _LayerOfOtherDimensions(Head):
+    def __init__(self, C: int, D: int, E: int, block_size: int, causal: bool):
+        super().__init__(C, D, E, block_size, causal)
+        self.value = _Map(C, D, bias=False)
+
+
+def _missing(evidence: Evidence) -> str:
+    """The first of the three layers that a head lacks; empty if it has them all."""
+    raised = evidence.answers.errors.get("causal")
+    said = _MISSING.search(raised.message) if raised else None
+    return said[1] if said and said[1] in _LAYERS else ""
+
+
+def _one_is_another(evidence: Evidence) -> bool:
+    """True if two of the three layers are known, and no layer of another name."""
+    raised = evidence.answers.errors.get("causal")
+    known = re.findall(r"([\w.]+)\.weight \(", raised.message) if raised else []
+    return bool(_missing(evidence)) and set(known) == set(_LAYERS) - {_missing(evidence)}
+
+
+@mistake(
+    lambda e: f"Your head has no layer of its own called `{_missing(e)}`.",
+    lambda e: unwrapped(f"""The error says: “{e.answers.errors["causal"].message.rstrip(".")}”. The
+    layer is missing, or it is the same object as another one, as after `self.query = self.key =
+    nn.Linear(…)`, which gives one layer two names. Make a layer for each of the three."""),
+    MODULE,
+    recognized=_one_is_another,
+)
+class _OneLayerForTwo(Head):
+    def __init__(self, C: int, D: int, E: int, block_size: int, causal: bool):
+        super().__init__(C, D, E, block_size, causal)
+        self.key = self.query
+
+
+@mistake(
+    lambda e: f"Your head has no layer called `{_missing(e)}`, but one of another name.",
+    lambda e: unwrapped(f"""The error says: “{e.answers.errors["causal"].message.rstrip(".")}”. The
+    check gives weights to the layers by the names `query`, `key` and `value`."""),
+    MODULE,
+    recognized=lambda e: bool(_missing(e)) and not _one_is_another(e),
+)
+class _OtherNames(nn.Module):
+    def __init__(self, C: int, D: int, E: int, block_size: int, causal: bool):
+        super().__init__()
+        self.head = Head(C, D, E, block_size, causal)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(x)
+
+
 @families.scale_by_channels(_dimensions, SCALE)
 class _ScaleByChannels(Head):
     def scale(self, x: Tensor) -> float:
@@ -176,6 +280,41 @@ class _SwappedQueryKey(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.key(x) @ self.query(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "You divided the scores by half of D instead of its root.",
+    lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
+    SCALE,
+    name="divided-by-half-of-D",
+)
+class _DividedByHalfOfD(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return self.key.out_features / 2
+
+
+@mistake(
+    "You divided the scores by twice D instead of its root.",
+    lambda e: f"{wording.TWICE_BY_PRECEDENCE} {_dimensions(e)}",
+    SCALE,
+    name="divided-by-2D",
+)
+class _DividedBy2D(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return 2.0 * self.key.out_features
+
+
+@mistake(
+    "You added the mask to the scores as numbers, 1 where a position may look and 0 elsewhere.",
+    lambda e: unwrapped(f"""{_first(e, "causal")} This makes hidden scores only 1 lower than the
+    others, so they still count. A mask that is added should hold 0 and −inf."""),
+    FUTURE,
+    cases=("both_ways", "causal"),
+)
+class _MaskAddedToScores(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return (scores + ~self.hidden(x.shape[1]) * self.causal).softmax(dim=-1)
 
 
 @families.softmax_over_queries(_first, SCORES)
@@ -359,7 +498,7 @@ class _MeanOfTwoDirections(Head):
     lambda e: _first(e, "causal"),
     FUTURE,
     cases=("causal",),
-    also=(_PastAndItselfHidden,),
+    also=(_PastAndItselfHidden, _PastHiddenAndZero),
 )
 class _UpperTriangle(Head):
     def hidden(self, T: int) -> Tensor:
@@ -395,6 +534,14 @@ class _PresentHiddenAndNaN(_PresentHidden):
     nan_is_zero = False
 
 
+class _PresentFilled(_PresentHidden):
+    """What position 0 sees is then a mean of the whole text."""
+
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -1e9).softmax(dim=-1)
+
+
 @mistake(
     "With `causal=True`, positions don't see themselves.",
     lambda e: unwrapped(f"""{_first(e, "causal")} Position t should see positions 0 to t, so what is
@@ -402,7 +549,7 @@ class _PresentHiddenAndNaN(_PresentHidden):
     `diagonal=1`."""),
     FUTURE,
     cases=("both_ways", "causal"),
-    also=(_PresentHidden, _PresentHiddenAndNaN),
+    also=(_PresentHidden, _PresentHiddenAndNaN, _PresentFilled),
 )
 class _DiagonalHidden(Head):
     def hidden(self, T: int) -> Tensor:
@@ -488,38 +635,72 @@ class _SharedByAllHeads(Head):
         return ~self.past[:T, :T] & self.latest
 
 
+def _dims(evidence: Evidence) -> dict[str, int]:
+    return {name: evidence.number(name) for name in ("C", "D", "E", "T", "B", "block_size")}
+
+
+def _attention(evidence: Evidence, case: str) -> tuple[Array, Array, Array]:
+    """(B, T, T) Scores and what may be seen, and (B, T, E) values, with this `causal`."""
+    e = evidence.inputs
+    x = e["x"].astype(float)
+    query, key, value = (x @ e[f"{name}.weight"].T for name in ("query", "key", "value"))
+    scores = query @ np.swapaxes(key, 1, 2) / math.sqrt(evidence.number("D"))
+    seen = np.ones(scores.shape, dtype=bool)
+    return scores, np.tril(seen) if case == "causal" else seen, value
+
+
+def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
+    """Words for the first wrong case, and the weights that its outputs show."""
+    case = "both_ways" if not evidence.same("both_ways") else "causal"
+    if not evidence.comparable(case) or evidence.same(case):
+        return None
+    scores, seen, values = _attention(evidence, case)
+    weights = weights_behind(evidence.yours(case), values)
+    when = f"With `causal={case == 'causal'}`"
+    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+
+
+def _nothing_else_known(evidence: Evidence) -> bool:
+    """True if the shared judge would say no more than where outputs are wrong."""
+    case = "both_ways" if not evidence.same("both_ways") else "causal"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+        return False
+    found = related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+
+
+def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
+    """What the weights that the outputs show are a softmax of, and over which positions."""
+    shown = _shown(evidence)
+    if shown is None:
+        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+    when, weights = shown
+    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", SCORES)
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights worked out, from its scores to the output."""
+    """One row of the weights that the outputs show, or that no weights make them."""
+    shown = _shown(evidence)
+    if shown is not None:
+        when, weights = shown
+        what, effect = weights.described()
+        return Finding("other-weights", what, f"{when}, {OUTPUTS_SHOW} {effect}", SCORES)
     case = "both_ways" if not evidence.same("both_ways") else "causal"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
-    x = evidence.inputs["x"][b].astype(np.float64)  # (T, C)
-    query, key = (evidence.inputs[f"{name}.weight"] for name in ("query", "key"))
-    seen = x[: t + 1] if case == "causal" else x
-    scores = seen @ key.T @ (query @ x[t]) / math.sqrt(len(key))
-    powers = np.exp(scores - scores.max())
-    one, other = rows_apart(mine[b, t], right[b, t])
-
+    one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(
-        "another-average",
-        "Your outputs aren't the right averages of the values.",
-        f"With `causal={case == 'causal'}`, position {t} of sample {b} has the scores "
-        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output should be "
-        f"{other}, but yours is {one}.",
-        SCORES,
+        "other-weights",
+        "Your outputs aren't made of the values of their text alone.",
+        f"With `causal={case == 'causal'}`, the output of position {t} in sample {b} begins with "
+        f"{one} instead of {other}, and no weights make it from the {evidence.number('T')} values "
+        f"of its text. Do all three layers get `x` itself? {no_mixture(mine, right)}",
+        PASSED,
     )
-
-
-def _right_at_some_positions(evidence: Evidence) -> Finding | None:
-    """One row worked out, where the outputs of other positions are right."""
-    for case in ("both_ways", "causal"):
-        good = close(evidence.yours(case), evidence.right(case)).all(axis=(0, 2))
-        if good.any() and not good.all():
-            found = _worked_out(evidence)
-            return found and replace(found, name="some-positions")
-    return None
 
 
 TASK = Task(
@@ -540,8 +721,8 @@ TASK = Task(
         ),
     ),
     properties=(
+        _shown_by_the_outputs,
         unchanged_by_the_future("causal", "later", "t", FUTURE),
-        _right_at_some_positions,
     ),
     cases=("both_ways",),
     examples=(_worked_out,),

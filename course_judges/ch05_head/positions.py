@@ -244,18 +244,6 @@ _counted_from_the_end = mistake(
     lambda e: f"{_short(e)} If you append a symbol, every position before it changes.",
 )(_placed(lambda t, start, size: len(t) - 1 - t + 0 * start + 0 * size))
 
-_start_ignored = mistake(
-    "In your answer, positions don't depend on where a text begins.",
-    _padded,
-    recognized=_shows_start_ignored,
-)(_placed(lambda t, start, size: t + 0 * start + 0 * size))
-
-_start_added = mistake(
-    "You added `start`, but a text that begins later has smaller positions, not larger ones.",
-    _padded,
-    cases=("padded",),
-)(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
-
 
 def _one_start(of: Callable[[Tensor], Tensor], *, hides: bool) -> _Answer:
     """An answer that counts all texts from one start, and perhaps hides what comes before it."""
@@ -272,6 +260,26 @@ def _one_start(of: Callable[[Tensor], Tensor], *, hides: bool) -> _Answer:
         return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
 
     return answer
+
+
+_earliest_start_for_all = mistake(
+    "You count the positions of all texts from the earliest start, but each text has its own.",
+    lambda e: f"`start` is [{listed(e.inputs['start'])}]. {_padded(e)}",
+    cases=("short", "padded"),
+    also=(_one_start(lambda start: start.min(), hides=True),),
+)(_one_start(lambda start: start.min(), hides=False))
+
+_start_ignored = mistake(
+    "In your answer, positions don't depend on where a text begins.",
+    _padded,
+    recognized=_shows_start_ignored,
+)(_placed(lambda t, start, size: t + 0 * start + 0 * size))
+
+_start_added = mistake(
+    "You added `start`, but a text that begins later has smaller positions, not larger ones.",
+    _padded,
+    cases=("padded",),
+)(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
 
 
 _one_start_for_all = mistake(
@@ -395,11 +403,20 @@ def _exact_fit_refused(
     return embed(tokens, token_table, position_table, start)
 
 
+def _only_the_last(evidence: Evidence) -> str:
+    start = evidence.inputs["last_too_long"]
+    if len(start) == 1:
+        return ""
+    return unwrapped(f""" Here `start` is [{listed(start)}] and a row has
+    {evidence.inputs["too_many"].shape[1]} positions, so only the last text is too long. If you do
+    compare lengths, look at every text.""")
+
+
 _too_long_accepted = mistake(
     "You accept a text that is longer than the position table.",
     lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols doesn't fit a table of
     {e.number("block_size")} positions, so some symbols share a position or have none, and nobody
-    notices. Let it fail, or raise an error."""),
+    notices. Let it fail, or raise an error.{_only_the_last(e)}"""),
     recognized=lambda e: e.same("short", "padded") and not e.yours("refused"),
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
@@ -450,6 +467,90 @@ def _one_of_them_scaled(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _pairs_found(evidence: Evidence, case: str) -> Array:
+    """(B, T, 2) The rows of the two tables that each of your vectors adds up; −1 for none of a
+    table, and −2 in both places if it is no such sum. The token at its place is tried first.
+    """
+    tokens = evidence.inputs[{one: given for one, given, _ in _STARTS}[case]]
+    symbols, positions = (evidence.inputs[f"{name}_table"] for name in ("token", "position"))
+    symbols, positions = (
+        np.concatenate([table.astype(float), np.zeros((1, table.shape[1]))])
+        for table in (symbols, positions)
+    )
+    sums = symbols[:, None] + positions  # (V + 1, block_size + 1, C)
+    found = np.full((*tokens.shape, 2), -2)
+    for b, t in np.ndindex(tokens.shape):
+        mine = evidence.yours(case)[b, t]
+        held = int(tokens[b, t])
+        off = np.abs(sums - mine).max(axis=-1)
+        fits = np.argwhere(off < 1e-4)
+        if len(fits):
+            own = fits[fits[:, 0] == held]
+            v, p = own[0] if len(own) else fits[0]
+            found[b, t] = (
+                v if v < len(symbols) - 1 else -1,
+                p if p < len(positions) - 1 else -1,
+            )
+    return found
+
+
+def _read_rows(evidence: Evidence) -> Finding | None:
+    """Which rows of the two tables were added, in the first text that has wrong ones."""
+    for case, tokens, start in _STARTS:
+        if evidence.same(case) or not evidence.comparable(case):
+            continue
+        off = np.asarray(~close(evidence.yours(case), evidence.right(case)).all(axis=-1))  # (B, T)
+        e, found = evidence.inputs, _pairs_found(evidence, case)
+        b = int(np.argmax(off.any(axis=1)))
+        first, held = int(e[start][b]), e[tokens][b]
+        symbols, positions = found[b, :, 0], found[b, :, 1]
+        if (found[b] == -2).any():
+            return None
+        wanted = np.arange(len(held)) - first
+        wanted[wanted < 0] = -1
+        begins = f"Text {b} begins at t = {first}" if first else f"Text {b} has no padding"
+        blank = (wanted >= 0) & (symbols == -1) & (positions == -1)
+        if blank.any():
+            what = "Some symbols of a text are vectors of zeros in your answer."
+            told = (
+                f"{begins}, and its tokens are [{listed(held)}]. What you return is 0 at t = "
+                f"{listed(np.flatnonzero(blank))}, which isn't padding."
+            )
+        elif (symbols[wanted >= 0] == held[wanted >= 0]).all():
+            if (symbols[wanted < 0] == -1).all():
+                what = "You read the wrong rows of the position table."
+            else:
+                what = "You don't leave the padding at 0, and positions of symbols are wrong."
+            told = (
+                f"{begins}, so the positions along it should be {_rows_in_words(wanted)}. "
+                f"Yours are {_rows_in_words(positions)}."
+            )
+        elif (positions == wanted).all():
+            what = "You read the wrong rows of the token table."
+            should = np.where(wanted < 0, -1, held)
+            told = (
+                f"{begins}, and its tokens are [{listed(held)}]. Rows of the token table should be "
+                f"{_rows_in_words(should)}. Yours are {_rows_in_words(symbols)}."
+            )
+        else:
+            what = "You read the wrong rows of both tables."
+            told = (
+                f"{begins}, and its tokens are [{listed(held)}]. You added rows "
+                f"{_rows_in_words(symbols)} of the token table to rows {_rows_in_words(positions)} "
+                f"of the position table, which should be {_rows_in_words(wanted)}."
+            )
+        good = np.flatnonzero(~off.any(axis=1))
+        others = f" Right: text {listed(good)}." if len(good) else ""
+        dashes = " A dash stands for nothing that was added." if "–" in told else ""
+        return Finding("other-rows", what, f"{told}{dashes}{others}", PLACE)
+    return None
+
+
+def _rows_in_words(rows: Array) -> str:
+    """Rows of a table along a text, with a dash where there is none: "[–, –, 0, 1]"."""
+    return "[" + ", ".join("–" if one < 0 else str(int(one)) for one in rows) + "]"
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """The two rows of the tables that should be added at the first wrong place."""
     for case, tokens, start in _STARTS:
@@ -491,6 +592,7 @@ TASK = Task(
         Part("Each text counts its positions from its own first symbol.", 1, _real_right),
         Part("Padding is 0.", 1, matches("padded")),
     ),
-    properties=(_one_of_them_scaled, _worked_out),
+    properties=(_one_of_them_scaled, _read_rows),
     cases=("short",),
+    examples=(_worked_out,),
 )

@@ -12,9 +12,16 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
-from course_judges.ch05_head.wording import MULTIPLIED, ROOT_MISSING
+from course_judges.ch05_head.wording import (
+    HALF_BY_PRECEDENCE,
+    MULTIPLIED,
+    ROOT_MISSING,
+    TWICE_BY_PRECEDENCE,
+)
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.weighing import divided_by
+from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -129,23 +136,72 @@ def _other_shapes(evidence: Evidence) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
+def _dims(evidence: Evidence) -> dict[str, int]:
+    return {name: evidence.number(name) for name in ("C", "D", "T", "B")}
+
+
+def _plain_products(evidence: Evidence) -> Array:
+    """(B, T, T) The scores before they are scaled."""
+    return evidence.right("batch").astype(float) * math.sqrt(evidence.number("D"))
+
+
+def _of_the_scores(evidence: Evidence, divisor: float) -> str:
+    """What a divisor is if it was taken from the scores themselves; empty if it wasn't."""
+    products = _plain_products(evidence)
+    measured = (
+        ("the standard deviation of the scores themselves", (products.std(), products.std(ddof=1))),
+        ("the largest of all scores", (products.max(), np.abs(products).max())),
+        ("the length of the whole table as a vector", (float(np.linalg.norm(products)),)),
+    )
+    for what, values in measured:
+        if any(abs(divisor / value - 1) < 1e-3 for value in values):
+            return unwrapped(f""" That is {what}, so the scale of each text depends on the others
+            in its batch.""")
+    return ""
+
+
 def _wrong_factor(evidence: Evidence) -> Finding | None:
-    if _factor(evidence.yours("batch"), evidence.right("batch")) is None:
-        return None
-    root = math.sqrt(evidence.number("D"))
     factor = _factor(evidence.yours("batch"), evidence.right("batch"))
-    by = ""
-    if factor:
-        square = (root / factor) ** 2
-        whole = factor > 0 and round(square) > 1 and abs(square - round(square)) < 1e-3 * square
-        of = f" = √{round(square)}" if whole else ""
-        by = f" They come from dividing by {number(root / factor)}{of}, but √D is {number(root)}."
+    if factor is None or evidence.same("batch"):
+        return None
+    divisor = math.sqrt(evidence.number("D")) / factor
     return Finding(
         "wrong-scale",
         "Your scores are right except for their scale.",
-        f"{_roots(evidence)}{by}",
+        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence))}"
+        f"{_of_the_scores(evidence, divisor)}",
         SCALE,
     )
+
+
+def _rows_by_their_own(evidence: Evidence) -> Finding | None:
+    """Each row is divided by a number of its own, which has to do with the row or its query."""
+    mine, products = evidence.yours("batch").astype(float), _plain_products(evidence)
+    x, w_query = (evidence.inputs[name].astype(float) for name in ("x", "w_query"))
+    lengths = np.linalg.norm(x @ w_query, axis=-1)
+    root = math.sqrt(evidence.number("D"))
+    of_rows: tuple[tuple[str, tuple[Array, ...]], ...] = (
+        ("the length of its query", (lengths, lengths * root)),
+        (
+            "its own standard deviation",
+            tuple(products.std(axis=-1, ddof=ddof) * more for ddof in (0, 1) for more in (1, root)),
+        ),
+        ("its own sum", (products.sum(axis=-1),)),
+        ("its own largest entry", (products.max(axis=-1), np.abs(products).max(axis=-1))),
+        ("its own length", (np.linalg.norm(products, axis=-1),)),
+    )
+    for what, divisors in of_rows:
+        if any(
+            np.allclose(mine * by[..., None], products, rtol=1e-3, atol=1e-4) for by in divisors
+        ):
+            return Finding(
+                "rows-by-their-own",
+                f"You divided each row of the scores by {what}.",
+                unwrapped(f"""All rows should be divided by the same number, √D = {number(root)}, so
+                that a query with larger entries has larger scores. {_entry(evidence)}"""),
+                SCALE,
+            )
+    return None
 
 
 _scale_by_channels = families.scale_by_channels(_roots, SCALE)(
@@ -167,6 +223,18 @@ _scale_without_root = mistake(
     grows with D. {_roots(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
+
+_divided_by_half_of_D = mistake(
+    "You divided the scores by half of D instead of its root.",
+    lambda e: f"{HALF_BY_PRECEDENCE} {_roots(e)}",
+    SCALE,
+)(_scaled(lambda x, w: 2 / w.shape[1]))  # noqa: ARG005
+
+_divided_by_2D = mistake(
+    "You divided the scores by twice D instead of its root.",
+    lambda e: f"{TWICE_BY_PRECEDENCE} {_roots(e)}",
+    SCALE,
+)(_scaled(lambda x, w: 0.5 / w.shape[1]))  # noqa: ARG005
 
 _scale_multiplied = mistake(MULTIPLIED, _roots, SCALE)(
     _scaled(lambda x, w: w.shape[1] ** 0.5)  # noqa: ARG005
@@ -305,6 +373,83 @@ def _axes_counted_from_the_front(x: Tensor, w_query: Tensor, w_key: Tensor) -> T
     return (x @ w_query) @ (x @ w_key).transpose(1, 2) / math.sqrt(w_key.shape[1])
 
 
+def _texts_in_one(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x.reshape(-1, x.shape[-1]), w_query, w_key)
+
+
+_texts_joined = mistake(
+    "You turned the batch into one long text, so its texts meet each other.",
+    lambda e: unwrapped(f"""With B = {e.number("B")} texts of T = {e.number("T")} positions, your
+    table has shape {e.yours("batch").shape}, but each text should have a table of its own:
+    {e.right("batch").shape}."""),
+    also=(lambda x, w_query, w_key: _texts_in_one(x, w_query, w_key)[None],),
+)(_texts_in_one)
+
+
+def _keys_met(evidence: Evidence) -> list[int] | None:
+    """For each text, from which text its queries meet the keys; None if it isn't like that."""
+    case, given = ("batch", "x") if not evidence.same("batch") else ("stack", "stack")
+    x, w_query, w_key = (
+        evidence.inputs[name].astype(float) for name in (given, "w_query", "w_key")
+    )
+    if evidence.same(case) or not evidence.comparable(case):
+        return None
+    texts = x.reshape(-1, *x.shape[-2:])
+    tables = evidence.yours(case).reshape(len(texts), x.shape[-2], x.shape[-2])
+    met = []
+    for queries, table in zip(texts @ w_query, tables, strict=True):
+        right = queries @ np.swapaxes(texts @ w_key, -1, -2) / math.sqrt(evidence.number("D"))
+        fits = [b for b, one in enumerate(right) if np.allclose(one, table, rtol=1e-3, atol=1e-4)]
+        if not fits:
+            return None
+        met.append(fits[0])
+    return met
+
+
+def _of_another_text(evidence: Evidence) -> str:
+    met = _keys_met(evidence) or []
+    b = next(b for b, other in enumerate(met) if other != b)
+    return unwrapped(f"""The table of text {b} should hold its queries with its own keys, but yours
+    holds them with the keys of text {met[b]}.""")
+
+
+@mistake(
+    "You compared queries of one text with keys of another.",
+    _of_another_text,
+    recognized=lambda e: _keys_met(e) is not None,
+)
+def _keys_of_another_text(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    keys = (x @ w_key)[:1] if x.ndim > 2 else x @ w_key
+    return x @ w_query @ keys.mT / math.sqrt(w_key.shape[1])
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One score, product by product."""
+    mine, right = evidence.yours("batch"), evidence.right("batch")
+    if mine.shape != right.shape or close(mine, right).all():
+        return None
+    b, t, s = (int(i) for i in np.argwhere(~close(mine, right))[0])
+    x, w_query, w_key = (evidence.inputs[name] for name in ("x", "w_query", "w_key"))
+    query, key = x[b, t] @ w_query, x[b, s] @ w_key
+    one, other = numbers_apart(float(mine[b, t, s]), float(right[b, t, s]))
+    if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
+        return Finding(
+            "another-score",
+            "Your scores are right to about two digits, but no better.",
+            f"{_entry(evidence, t, s) if not b else ''} Do you round, or compute in `half` or "
+            "`bfloat16`? float32 is good for six digits.".strip(),
+            SCORES,
+        )
+    return Finding(
+        "another-score",
+        "Your scores aren't the dot products of queries and keys, divided by √D.",
+        f"In sample {b}, the query of position {t} is {row(query)} and the key of position {s} is "
+        f"{row(key)}. Their dot product is {number(float(query @ key))}, and divided by √D = "
+        f"{number(math.sqrt(len(query)))} it is {other}. Yours is {one}.",
+        SCORES,
+    )
+
+
 TASK = Task(
     "Scores",
     attention_scores,
@@ -318,6 +463,7 @@ TASK = Task(
         Part("The scores are scaled by the head size.", 2, matches("batch")),
         Part("It works for any number of leading dimensions.", 1, matches("batch", "one", "stack")),
     ),
-    properties=(_wrong_factor,),
+    properties=(_wrong_factor, _rows_by_their_own),
+    examples=(_worked_out,),
     cases=("batch",),
 )

@@ -14,6 +14,7 @@ from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
+from course_judges.weighing import Weights
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -126,6 +127,48 @@ def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
     Your row 0 is {row(evidence.yours("padded")[b, 0])}, but it should be all 0.""")
+
+
+def _seen(evidence: Evidence, case: str) -> tuple[Array, Array]:
+    """(B, T, T) The scores of a case, and what may be seen in it."""
+    names = {"whole": ("scores", "none"), "cut": ("scores", "none"), "low": ("low", "rolled")}
+    scores, start = names.get(case, ("scores", "start"))
+    T = evidence.number("T")
+    past = torch.from_numpy(evidence.inputs["past"])
+    seen = _visible(past, torch.from_numpy(evidence.inputs[start]), T)
+    return evidence.inputs[scores], seen.numpy()
+
+
+def _first_wrong(evidence: Evidence) -> tuple[str, Weights] | None:
+    """The first wrong case in words, and its weights."""
+    case = next(one for one in ("whole", "cut", "padded", "low") if not evidence.same(one))
+    if not evidence.comparable(case):
+        return None
+    scores, seen = _seen(evidence, case)
+    mine = np.nan_to_num(evidence.yours(case).astype(float))
+    words = {
+        "padded": f"`start` is [{listed(evidence.inputs['start'])}].",
+        "low": f"`start` is [{listed(evidence.inputs['rolled'])}], and visible scores are low.",
+    }.get(case, "No text has padding here.")
+    return words, Weights(mine, scores, seen, {})
+
+
+def _shown_by_the_weights(evidence: Evidence) -> Finding | None:
+    """What the weights are a softmax of, and over which positions."""
+    words, weights = _first_wrong(evidence) or ("", None)
+    if weights is None:
+        return None
+    told = weights.described() if evidence.number("B") == 1 else weights.told()
+    return told and Finding("other-weights", told[0], f"{told[1]} {words}", FUTURE)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """A row of the weights beside the right one."""
+    words, weights = _first_wrong(evidence) or ("", None)
+    if weights is None:
+        return None
+    what, effect = weights.described()
+    return Finding("other-weights", what, f"{effect} {words}", FUTURE)
 
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
@@ -322,6 +365,12 @@ _start_of_the_first = mistake(
     recognized=_begins_with_the_first,
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
+_earliest_start_for_all = mistake(
+    "You let all texts begin where the earliest one does, so the others see their padding.",
+    lambda e: f"`start` is [{listed(e.inputs['start'])}]. {_padded_row(e)}",
+    cases=("whole", "cut", "padded", "low"),
+)(_seen_by(lambda past, start, T: _visible(past, start.min().expand_as(start), T)))
+
 _padding_seen = mistake(
     "You let texts see their padding, as if all of them began at position 0.",
     _padded_row,
@@ -402,6 +451,62 @@ _start_taken_for_length = mistake(
     ),
 )(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) < start[:, None])[:, None, :]))
 
+
+def _one_after_the_other(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    """Weights with one triangle for all texts, in which the padding of each text stays hidden."""
+    seen = _visible(past, start.cummax(dim=0).values, scores.shape[-1])
+    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+def _hidden_by_earlier(evidence: Evidence) -> str:
+    start = evidence.inputs["start"]
+    before = np.maximum.accumulate(start)
+    b = int(np.flatnonzero(before != start)[-1])
+    other, t = int(np.argmax(start[:b])), int(before[b])
+    return unwrapped(f"""Text {other} begins at position {before[b]} and text {b}, which comes later
+    in the batch, at {start[b]}. Still, your row {t} of text {b} is
+    {row(np.nan_to_num(evidence.yours("padded"))[b, t])} instead of
+    {row(evidence.right("padded")[b, t])}. If you change a mask in a loop over the texts, make a new
+    one for each of them.""")
+
+
+_padding_adds_up = mistake(
+    "In your answer, a text also hides the padding of the texts before it in the batch.",
+    _hidden_by_earlier,
+    cases=("whole", "cut", "padded"),
+)(_one_after_the_other)
+
+_starts_in_the_longest_text = mistake(
+    "You compare `start` with other columns than those of the text.",
+    lambda e: unwrapped(f"""{_padded_row(e)} The text has T = {e.number("T")} positions and the
+    triangle block_size = {e.number("block_size")}. You look for padding in the last T of block_size
+    columns, so it seems to end {e.number("block_size") - e.number("T")} positions earlier. Compare
+    `start` with `torch.arange(T)`."""),
+    cases=("whole", "cut", "padded"),
+)(
+    _seen_by(
+        lambda past, start, T: (
+            past[:T, :T] & (torch.arange(len(past)) >= start[:, None])[:, None, -T:]
+        )
+    )
+)
+
+_start_counted_from_the_end = mistake(
+    "You take `start` for the number of symbols, as if text b were the last `start[b]` positions.",
+    lambda e: unwrapped(f"""{_padded_row(e)} A text without padding has `start[b]` = 0, and you see
+    nothing of it: {_unpadded_row(e)}"""),
+    cases=("whole", "cut", "padded"),
+)(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) >= T - start[:, None])[:, None]))
+
+_all_weights_zero = mistake(
+    "All your weights are 0.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} If `nan_to_num` makes 0 of NaN, all your rows are NaN
+    before. A mask of zeros and ones times −inf does that, since 0 · ∞ is NaN, and so does a mask
+    that hides everything, such as `~` of whole numbers, which is never 0. Use a mask of bools and
+    `masked_fill(hidden, -torch.inf)`."""),
+    cases=("whole", "cut", "padded", "low"),
+)(lambda scores, past, start: torch.zeros_like(scores))  # noqa: ARG005
+
 _first_symbol_hidden = mistake(
     "You hid one position too many: the first symbol of each text.",
     _padded_row,
@@ -481,10 +586,12 @@ TASK = Task(
         ),
     ),
     properties=(
+        _shown_by_the_weights,
         no_weight_on_the_future("cut", FUTURE),
         _weight_on_padding,
         no_weight_on_the_future("padded", FUTURE),
         rows_sum_to_one("whole", FUTURE),
     ),
     cases=("whole",),
+    examples=(_worked_out,),
 )

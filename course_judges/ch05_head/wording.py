@@ -2,6 +2,14 @@
 
 MULTIPLIED = "You multiplied the scores by √D instead of dividing by it."
 ROOT_MISSING = "Your scores are divided by D instead of √D."
+HALF_BY_PRECEDENCE = (
+    "This happens with `D ** 1 / 2`, because `**` binds more tightly than `/`: it is (D ** 1) / 2. "
+    "Write `D ** 0.5` or `math.sqrt(D)`."
+)
+TWICE_BY_PRECEDENCE = (
+    "This happens with `/ D ** 1 / 2`, because `**` binds more tightly than `/`: it divides by "
+    "D ** 1 and then by 2. Write `D ** 0.5` or `math.sqrt(D)`."
+)
 LENGTH_UNDER_THE_ROOT = (
     "You divided the scores by the root of a number of positions, but a score is a sum of D "
     "products."
@@ -23,3 +31,5 @@ LIMITED_DIVISOR = (
 
 ITSELF_HIDDEN = "In your weights, positions don't see themselves."
 START_DOES_NOT_FIT = "`start`, or a mask made from it, has a shape that doesn't fit."
+
+OUTPUTS_SHOW = "this is what your output shows."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,10 +18,18 @@ from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
 from course_judges.ch06_heads.wording import largest_gap, shape
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.weighing import (
+    Weights,
+    causal_divisor,
+    divided_by,
+    no_mixture,
+    softmax,
+    weights_behind,
+)
 from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Heads = Sequence[tuple[Tensor, Tensor, Tensor]]
@@ -425,6 +432,45 @@ _last_head_missing = mistake(
 )(lambda x, heads: concatenate(x, heads[:-1] or heads))
 
 
+def _joined(heads: Heads) -> tuple[Tensor, Tensor, Tensor]:
+    """One head of the matrices of all heads, side by side."""
+    query, key, value = (torch.cat(matrices, dim=1) for matrices in zip(*heads, strict=True))
+    return query, key, value
+
+
+_one_table_for_all = mistake(
+    "You put queries and keys of all heads side by side and took one softmax for all of them.",
+    lambda e: unwrapped(f"""So all heads have the same weights, but each head needs scores of its
+    own queries and keys. {largest_gap(e, "equal")}"""),
+    SUBSPACES,
+    cases=("equal", "unequal"),
+)(lambda x, heads: concatenate(x, [_joined(heads)]))
+
+
+def _right_but_for_a_fill(evidence: Evidence) -> bool:
+    """True if answers are right or nearly so, except where the only visible score is very low."""
+    gaps = {case: np.abs(evidence.yours(case) - evidence.right(case)) for case in _CASES}
+    alone = max(float(gaps[case][0, 0].max()) for case in ("low_equal", "low_unequal"))
+    for case in ("low_equal", "low_unequal"):
+        gaps[case][0] = 0.0  # the sample with the low score
+    return float(max(np.quantile(gap, 0.9) for gap in gaps.values())) < 0.05 < alone
+
+
+def _beside_a_low_score(evidence: Evidence) -> str:
+    mine, right = (of("low_unequal")[0, 0, :2] for of in (evidence.yours, evidence.right))
+    return unwrapped(f"""Position 0 of sample 0 may see only itself, and its score in head 0 is −60.
+    The output begins with {row(mine)}, but it should begin with {row(right)}. −inf is below every
+    score, and e to the power of −inf is exactly 0.""")
+
+
+_moderate_fill = mistake(
+    "You give what you hide a low score, but it isn't lower than every score.",
+    _beside_a_low_score,
+    AVERAGE,
+    recognized=_right_but_for_a_fill,
+)(_side_by_side(fill=-20.0))
+
+
 @mistake(
     "You padded all heads to the size of the largest, but each should keep its own size.",
     lambda e: unwrapped(f"""{shape(e, "unequal")} Heads of size
@@ -447,43 +493,150 @@ _sorted_by_size = mistake(
 )(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: h[0].shape[1])))
 
 
-def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights of the first wrong head, from its scores to its output."""
-    case = "equal" if not evidence.same("equal") else "unequal"
-    mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case):
-        return None
-    if len(mine) > 1 and compared(mine, right):
-        return None  # `compared` says more
-    b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
-    sizes = evidence.inputs[f"{case}_sizes"]
-    ends = np.cumsum(sizes)
-    h = int(np.searchsorted(ends, c, side="right"))
-    first, D = int(ends[h] - sizes[h]), int(sizes[h])
-    query, key = (evidence.inputs[f"{case}_{part}_{h}"] for part in ("query", "key"))
-    x = evidence.inputs[f"{case}_x"][b].astype(np.float64)
-    scores = x[: t + 1] @ key @ (x[t] @ query) / math.sqrt(D)
-    powers = np.exp(scores - scores.max())
-    one, other = rows_apart(mine[b, t, first : first + D], right[b, t, first : first + D])
+_CASES = ("equal", "unequal", "low_equal", "low_unequal")
 
+
+def _first_wrong(evidence: Evidence) -> str:
+    return next(case for case in _CASES if not evidence.same(case))
+
+
+def _sizes(case: str) -> str:
+    """Which heads a case has."""
+    return case.removeprefix("low_")
+
+
+def _parts(evidence: Evidence, case: str, h: int) -> tuple[Array, Array]:
+    """(B, T, T) Products of queries and keys of a head, and its values (B, T, D)."""
+    sizes = _sizes(case)
+    x = evidence.inputs[f"{case}_x"].astype(float)
+    query, key, value = (
+        x @ evidence.inputs[f"{sizes}_{part}_{h}"] for part in ("query", "key", "value")
+    )
+    return query @ np.swapaxes(key, 1, 2), value
+
+
+def _by_head(evidence: Evidence, case: str) -> list[tuple[int, Array, Array]]:
+    """Each head's size, and (B, T, D) what it found in your answer and in the right one."""
+    sizes = evidence.inputs[f"{_sizes(case)}_sizes"].tolist()
+    ends = np.cumsum(sizes)[:-1]
+    mine, right = (np.split(of(case), ends, axis=-1) for of in (evidence.yours, evidence.right))
+    return list(zip(sizes, mine, right, strict=True))
+
+
+def _dims(evidence: Evidence, case: str, size: int) -> dict[str, int]:
+    B, T, C = evidence.inputs[f"{case}_x"].shape
+    H = len(evidence.inputs[f"{_sizes(case)}_sizes"])
+    return {"D": size, "C": C, "H": H, "T": T, "B": B}
+
+
+def _divisors(evidence: Evidence) -> Finding | None:
+    """Heads that are right but for what their scores are divided by."""
+    case = _first_wrong(evidence)
+    if not evidence.comparable(case):
+        return None
+    heads = _by_head(evidence, case)
+    divisors = [
+        causal_divisor(mine, *_parts(evidence, case, h)) for h, (_, mine, _) in enumerate(heads)
+    ]
+    if any(divisor is None or divisor <= 0 for divisor in divisors) or case not in (
+        "equal",
+        "unequal",
+    ):
+        return None
+    off = next((h for h, (_, one, right) in enumerate(heads) if not close(one, right).all()), None)
+    if off is None:
+        return None
+    size, divisor = heads[off][0], float(divisors[off] or 0.0)
+    dims = _dims(evidence, case, size)
+    share = {"C / H": dims["C"] / dims["H"], "⌊C / H⌋": dims["C"] // dims["H"]}
+    fits = (name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=1e-3))
+    known = next(fits, "")
+    told = f"That is the root of {known}." if known else divided_by(divisor, dims)
+    each = ", ".join(number(float(one or 0.0)) for one in divisors)
     return Finding(
-        "another-average",
-        "What your heads find isn't the right average of the values.",
-        f"With T = {len(x)} and head sizes [{listed(sizes)}], head {h} begins at channel {first}. "
-        f"Position {t} of sample {b} has the scores {row(scores)} with what it may see, so its "
-        f"weights are {row(powers / powers.sum())}. Its output should be {other}, but yours is "
-        f"{one}.",
+        "other-weights",
+        "Your heads are right, but for what you divide their scores by.",
+        f"For heads of size {listed(one for one, _, _ in heads)}, you divide by {each}. Each should"
+        f" divide by the root of its own size: {', '.join(number(s**0.5) for s, _, _ in heads)}. "
+        f"{told}",
         SUBSPACES,
     )
 
 
-def _right_at_some_places(evidence: Evidence) -> Finding | None:
-    """The same, if another head or another position is right."""
-    case = "equal" if not evidence.same("equal") else "unequal"
-    good = close(evidence.yours(case), evidence.right(case))
-    some = (axis.any() and not axis.all() for axis in (good.all((0, 2)), good.all((0, 1))))
-    found = _worked_out(evidence) if any(some) else None
-    return found and replace(found, name="some-positions")
+def _shown_by(evidence: Evidence, *, surely: bool) -> Finding | None:
+    """What the weights of the first wrong head are a softmax of, as far as its output shows it."""
+    case = _first_wrong(evidence)
+    if not evidence.comparable(case):
+        return None
+    for h, (size, mine, right) in enumerate(_by_head(evidence, case)):
+        if close(mine, right).all():
+            continue
+        products, values = _parts(evidence, case, h)
+        weights = weights_behind(mine, values)
+        if weights is None and surely:
+            return None
+        past_seen = np.tril(np.ones(products.shape, dtype=bool))
+        begins = f"This is about head {h} of size {size}, judging by what it found."
+        if weights is None:
+            return _head_worked_out(evidence, case, h)
+        shown = Weights(weights, products / size**0.5, past_seen, _dims(evidence, case, size))
+        what, effect = _like_another_head(evidence, case, h, weights) or shown.described()
+        return Finding("other-weights", what, f"{begins} {effect}", AVERAGE)
+    return None
+
+
+def _like_another_head(
+    evidence: Evidence, case: str, h: int, mine: Array
+) -> tuple[str, str] | None:
+    """Two sentences on weights that are those of another head, or the mean of all heads'."""
+    right = []
+    for other, (size, _, _) in enumerate(_by_head(evidence, case)):
+        products, _ = _parts(evidence, case, other)
+        past_seen = np.tril(np.ones(products.shape, dtype=bool))
+        right.append(softmax(products / size**0.5, past_seen))
+    same = next((o for o, one in enumerate(right) if np.allclose(one, mine, atol=1e-3)), h)
+    row_of = f"{row(mine[0, -1])} instead of {row(right[h][0, -1])}."
+    if same != h:
+        return (
+            f"Head {h} has the weights of head {same}.",
+            f"Its last row of sample 0 is {row_of} Each head needs queries and keys of its own.",
+        )
+    if len(right) > 1 and np.allclose(np.mean(right, axis=0), mine, atol=1e-3):
+        return (
+            "Your weights are the mean of the weights of all heads.",
+            f"The last row of sample 0 is {row_of} Each head should use its own weights.",
+        )
+    return None
+
+
+def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
+    return _shown_by(evidence, surely=len(evidence.inputs["equal_x"]) > 1)
+
+
+def _head_worked_out(evidence: Evidence, case: str, h: int) -> Finding:
+    """One row of weights of a wrong head, from its scores to its output."""
+    size, mine, right = _by_head(evidence, case)[h]
+    b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
+    products, values = _parts(evidence, case, h)
+    scores = products[b, t, : t + 1] / math.sqrt(size)
+    powers = np.exp(scores - scores.max())
+    one, other = rows_apart(mine[b, t], right[b, t])
+    if values.shape[1] < size:
+        none = f" No weights make this from the values of its text. {no_mixture(mine, right)}"
+    else:
+        none = ""
+    return Finding(
+        "other-weights",
+        "What your heads find isn't the right average of the values.",
+        f"Head {h} has size {size}. Position {t} of sample {b} has the scores {row(scores)} with "
+        f"what it may see, so its weights are {row(powers / powers.sum())}. Its output should be "
+        f"{other}, but yours is {one}.{none}",
+        SUBSPACES,
+    )
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    return _shown_by(evidence, surely=False)
 
 
 TASK = Task(
@@ -491,9 +644,9 @@ TASK = Task(
     concatenate,
     LIST,
     (
-        Part("Heads of equal size are right, side by side.", 2, matches("equal")),
-        Part("Heads of different sizes are right, too.", 2, matches("unequal")),
+        Part("Heads of equal size are right, side by side.", 2, matches("equal", "low_equal")),
+        Part("Heads of different sizes are right, too.", 2, matches("unequal", "low_unequal")),
     ),
-    properties=(_right_at_some_places,),
+    properties=(_divisors, _shown_by_the_outputs),
     examples=(_worked_out,),
 )

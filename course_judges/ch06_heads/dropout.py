@@ -161,6 +161,10 @@ _FACTORS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("1 / √p", lambda p: p**-0.5),
     ("(1 − p) / p", lambda p: (1 - p) / p),
     ("p / (1 − p)", lambda p: p / (1 - p)),
+    ("1 / (1 − p²)", lambda p: 1 / (1 - p**2)),
+    ("e to the power of p", math.exp),
+    ("2, whatever p is", lambda p: 2.0),  # noqa: ARG005
+    ("10. Do you keep 1 − p from falling below 0.1?", lambda p: 10.0),  # noqa: ARG005
 )
 
 
@@ -233,6 +237,12 @@ def _instead(evidence: Evidence, case: str) -> str:
 def _another_chance(evidence: Evidence) -> str:
     """With what probability heads are dropped, if not with p."""
     draws, p = _draws(evidence), _p(evidence)
+    if not draws.dropped:
+        low, high = float(draws.ratio.min()), float(draws.ratio.max())
+        return unwrapped(f""" None is 0 in any entry: you multiply entries by numbers from
+        {number(low)} to {number(high)}.""")
+    if draws.dropped == 1:
+        return " So nothing was kept. Can the numbers that you draw be above p at all?"
     below = (1 + math.erf(p / math.sqrt(2))) / 2  # of normal numbers
     if draws.dropped_about(0.5):
         return " That is about one half. Does p decide how many?"
@@ -242,7 +252,19 @@ def _another_chance(evidence: Evidence) -> str:
             f" That many normal random numbers are {side} p. Did you use `torch.randn` instead of"
             " `torch.rand`?"
         )
-    return ""
+    shares = (
+        ("1 − (1 − p)², as if each head had two chances to go", 1 - (1 - p) ** 2),
+        ("p², as if a head went only if two draws say so", p**2),
+        ("p / H, as if one head of a sample went with probability p", p / draws.heads),
+        ("(1 − p)²", (1 - p) ** 2),
+        ("√p", p**0.5),
+        ("1 / H", 1 / draws.heads),
+        ("1 − 1 / H", 1 - 1 / draws.heads),
+        ("p / 2", p / 2),
+        ("(1 + p) / 2", (1 + p) / 2),
+    )
+    fits = [words for words, share in shares if draws.dropped_about(share)]
+    return f" That is about {' or '.join(fits)}." if fits else ""
 
 
 def _by_chance(evidence: Evidence) -> Finding | None:

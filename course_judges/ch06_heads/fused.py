@@ -40,7 +40,9 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
+from course_judges.weighing import Weights, weights_behind
 from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -381,6 +383,49 @@ _reach_from_the_end = mistake(
     also=(_masked_by(_end_of_the_text), _masked_by(_end_of_the_text, -1e9)),
 )(_masked_by(_end_of_the_text, kept=False))
 
+
+def _slices(T: int, reach: list[int]) -> Tensor:
+    visible = torch.zeros(len(reach), T, T, dtype=torch.bool)
+    for h, width in enumerate(reach):
+        for t in range(T):
+            visible[h, t, t - width + 1 : t + 1] = True
+    return visible
+
+
+_slices_wrap = mistake(
+    "Your windows are slices that begin below 0, which Python counts from the end.",
+    lambda e: unwrapped(f"""At the beginning of a text, t − `reach` + 1 is negative. With T =
+    {e.number("T")}, the slice −1:1 begins at position {e.number("T") - 1}, so it is empty, and
+    −{e.number("T") - 1}:2 begins at 1. Begin at max(0, t − `reach` + 1). {_plain(e)}"""),
+    cases=_BOTH,
+    also=(_masked_by(_slices, kept=False), _masked_by(_slices, -1e9)),
+)(_masked_by(_slices))
+
+
+def _beside_a_low_score(evidence: Evidence) -> str:
+    mine, right = (of("low")[0, 0, :3] for of in (evidence.yours, evidence.right))
+    return unwrapped(f"""Position 0 of sample 0 may see only itself, and its score in head 0 is −60.
+    Its output begins with {row(mine)}, but it should begin with {row(right)}. −inf is below every
+    score, and e to the power of −inf is exactly 0.""")
+
+
+def _right_but_for_a_fill(evidence: Evidence) -> bool:
+    """True if answers are right or nearly so, except where the only visible score is very low."""
+    cases = ("plain", "reach", "low", "low_reach")
+    gaps = {case: np.abs(evidence.yours(case) - evidence.right(case)) for case in cases}
+    alone = float(gaps["low"][0, 0].max())
+    for case in ("low", "low_reach"):
+        gaps[case][0] = 0.0  # the sample with the low score
+    return float(max(np.quantile(gap, 0.9) for gap in gaps.values())) < 0.05 < alone
+
+
+_moderate_fill = mistake(
+    "You give what you hide a low score, but it isn't lower than every score.",
+    _beside_a_low_score,
+    AVERAGE,
+    recognized=_right_but_for_a_fill,
+)(Variant(fill=-20.0))
+
 _reach_capped_below_the_text = mistake(
     "However long the reach, your last position never sees the first.",
     lambda e: unwrapped(f"""The text has T = {e.number("T")} positions, so with a reach of
@@ -460,6 +505,111 @@ _LEAKS = (
 )
 
 
+_CASES = (*_BOTH, "low", "low_reach")
+
+
+def _attention(evidence: Evidence, case: str) -> tuple[Array, Array, Array, Array]:
+    """(H, B, T, D) What heads found in your answer, and their values; (H, B, T, T) right scores,
+    and what may be seen.
+    """
+    H, D, T = (evidence.number(name) for name in "HDT")
+    x = evidence.inputs["low" if case.startswith("low") else "x"].astype(float)
+    qkv, projection = (evidence.inputs[name].astype(float) for name in ("qkv", "projection"))
+    B, _, C = x.shape
+
+    def split(of_all: Array) -> Array:
+        return np.asarray(of_all.reshape(B, T, H, D).transpose(2, 0, 1, 3))
+
+    query, key, value = (split(x @ part.T) for part in qkv.reshape(3, C, C))
+    found = split(np.linalg.solve(projection, evidence.yours(case).reshape(-1, C).T).T)
+    scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(D)
+    reach = evidence.inputs["reach"].tolist() if case.endswith("reach") else [T] * H
+    seen = np.broadcast_to(windows(T, reach).numpy()[:, None], scores.shape)
+    return found, value, scores, seen
+
+
+def _heads_shown(evidence: Evidence, case: str) -> list[Weights] | None:
+    """The weights of each head, as the output shows them; None if it shows none."""
+    dims = {name: evidence.number(name) for name in "DCHTB"}
+    shown = []
+    for found, value, scores, seen in zip(*_attention(evidence, case), strict=True):
+        weights = weights_behind(found, value)
+        if weights is None:
+            return None
+        shown.append(Weights(weights, scores, seen, dims))
+    return shown
+
+
+def _when(evidence: Evidence, case: str) -> str:
+    if case.endswith("reach"):
+        return f"`reach` is [{listed(evidence.inputs['reach'])}]."
+    return "The reach goes beyond the text here."
+
+
+def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
+    """What the weights of the first wrong head are a softmax of, and over which positions."""
+    case = next((one for one in _CASES if not evidence.same(one)), None)
+    if case is None or not evidence.comparable(case):
+        return None
+    if evidence.number("C") == 1:  # where an output shows no weights
+        one = Finding("other-weights", "Your layer is wrong.", largest_gap(evidence, case), SAME)
+        return replace(_worked_out(evidence) or one, name="other-weights")
+    told = [one.told() for one in _heads_shown(evidence, case) or []]
+    h, first = next(((h, one) for h, one in enumerate(told) if one is not None), (0, None))
+    if first is None:
+        return None
+    alike = len(told) > 1 and all(one is not None and one[0] == first[0] for one in told)
+    of = "This holds for all heads" if alike else f"This is about head {h}"
+    return Finding(
+        "other-weights",
+        first[0],
+        f"{_when(evidence, case)} {of}, judging by the output. {first[1]}",
+        AVERAGE,
+    )
+
+
+def _of_other_heads(evidence: Evidence, case: str) -> str:
+    """A sentence on weights that are those of another head, or the mean of all heads'."""
+    shown = _heads_shown(evidence, case)
+    if shown is None:
+        return ""
+    right = [one.right for one in shown]
+    if len(shown) > 1 and all(
+        np.allclose(one.mine, np.mean(right, axis=0), atol=1e-3) for one in shown
+    ):
+        return "All heads have the mean of their weights, but each should use its own."
+    for h, one in enumerate(shown):
+        same = [o for o, other in enumerate(right) if np.allclose(one.mine, other, atol=1e-3)]
+        if same and h not in same:
+            return f"Judging by the output, head {h} has the weights of head {same[0]}."
+    off = (not np.allclose(one.mine, one.right, atol=1e-3) for one in shown)
+    h = next((h for h, wrong in enumerate(off) if wrong), 0)
+    what, effect = shown[h].described()
+    return f"This is about head {h}, judging by the output. {what} {effect}"
+
+
+def _of_position_0(evidence: Evidence, case: str, b: int) -> str:
+    """A sentence on what position 0 holds instead of the values, if it is known."""
+    found, value, _, _ = _attention(evidence, case)
+    mine, right = found[:, b, 0], value[:, b, 0]  # (H, D)
+    projection = evidence.inputs["projection"].astype(float)
+
+    def same(one: Array, other: Array) -> bool:
+        return bool(np.allclose(one, other, rtol=1e-3, atol=1e-3))
+
+    if same(mine, right.clip(min=0)):
+        return " What your heads find is 0 where it should be negative, as after a ReLU."
+    if same(mine.ravel(), projection @ right.ravel()):
+        return " Your output is what you get if the projection is applied twice."
+    met = [next((o for o, one in enumerate(right) if same(own, one)), -1) for own in mine]
+    if -1 not in met and met != list(range(len(met))):
+        return f" What should be of heads {listed(range(len(met)))} is of heads {listed(met)}."
+    factor = float((mine * right).sum() / (right * right).sum())
+    if same(mine, factor * right) and abs(factor) > 1e-3:
+        return f" What your heads find there is {number(factor)} times their values."
+    return ""
+
+
 def _span(first: int, last: int) -> str:
     return f"positions {first} to {last}" if first < last else f"only position {last}"
 
@@ -490,11 +640,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             SAME,
         )
     if good[0]:
+        shown = _of_other_heads(evidence, case)
+        advice = "At later positions the weights matter, too. "
+        if not shown:
+            advice += "Check queries, keys, scores and the mask, head by head. "
         return Finding(
             "later-positions",
             "Position 0, which sees only itself, is right, but later positions aren't.",
-            "At later positions the weights matter, too, so check queries, keys, scores and the "
-            f"mask, head by head. {_plain(evidence)}",
+            f"{advice}{shown or _plain(evidence)}",
             SAME,
         )
     b = int(np.argmin(close(mine, right)[:, 0].all(axis=-1)))
@@ -504,7 +657,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "Even position 0, which sees only itself, is wrong.",
         "There each head finds the value of that position, whatever the scores are. In sample "
         f"{b}, the values of all heads begin with {row(value[:3])}, and the projection turns them "
-        f"into {row(right[b, 0, :3])}, but yours begins with {row(mine[b, 0, :3])}.",
+        f"into {row(right[b, 0, :3])}, but yours begins with {row(mine[b, 0, :3])}."
+        f"{_of_position_0(evidence, case, b)}",
         SAME,
     )
 
@@ -595,10 +749,16 @@ TASK = Task(
     fused_attention,
     SAME,
     (
-        Part("With a reach beyond the text, every head sees all of its past.", 3, matches("plain")),
-        Part("Each head sees as far back as its own reach.", 3, matches("reach", "ends")),
+        Part(
+            "With a reach beyond the text, every head sees all of its past.",
+            3,
+            matches("plain", "low"),
+        ),
+        Part(
+            "Each head sees as far back as its own reach.", 3, matches("reach", "low_reach", "ends")
+        ),
     ),
-    properties=(*_LEAKS, _other_reaches, _wrong_at_some_positions),
+    properties=(_other_reaches, _shown_by_the_outputs, *_LEAKS, _wrong_at_some_positions),
     cases=_PLAIN,
     examples=(_worked_out,),
 )

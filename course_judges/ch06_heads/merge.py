@@ -10,9 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
-from course_judges.ch06_heads.wording import INTERLEAVED, origin, shape
+from course_judges.ch06_heads.wording import INTERLEAVED, axes_apart, origin, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import first_upper, listed, number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -76,6 +77,31 @@ def _left(evidence: Evidence) -> str:
     return f"holds [{listed(left)}]" if left.size else "is empty"
 
 
+def _zeroed(evidence: Evidence, mine: Array) -> str:
+    """Which heads, positions, channels or samples are 0 in what you merged."""
+    B, T, H, D = (evidence.number(name) for name in "BTHD")
+    zero = (mine == 0).reshape(B, T, H, D)
+    if not zero.any():
+        return "None of your entries is 0."
+    whole = zero.all(axis=(0, 1, 3))
+    if (whole == zero.any(axis=(0, 1, 3))).all():
+        return f"What you set to 0 is {_heads(np.flatnonzero(whole))}, throughout."
+    heads = np.flatnonzero(zero.any(axis=(0, 1, 3)))
+    inside = zero[:, :, heads]
+    for axes, name in (((1, 2, 3), "sample"), ((0, 2, 3), "position"), ((0, 1, 2), "channel")):
+        some, every = inside.any(axis=axes), inside.all(axis=axes)
+        if (some == every).all() and not some.all():
+            own = " of a head" if name == "channel" else ""
+            return (
+                f"Of {_heads(heads)}, you set only {name} {listed(np.flatnonzero(some))}{own} to 0."
+            )
+    return f"In your answer, some entries of {_heads(heads)} are 0, but not all of them."
+
+
+def _heads(which: Array) -> str:
+    return f"head {which[0]}" if len(which) == 1 else f"heads {listed(which)}"
+
+
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
@@ -91,10 +117,15 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     which = f"`silenced` is [{listed(asked[case])}]. "
     mine, right = evidence.yours(case), evidence.right(case)
     if np.array_equal(mine == 0, right == 0):
+        kept = right != 0
+        ratio = mine[kept].astype(float) / right[kept]
+        times = float(np.median(ratio)) if kept.any() else 1.0
+        same = np.allclose(ratio, times, rtol=1e-4)
+        told = f"All of these are {number(times)} times what the heads found. " if same else ""
         return Finding(
             "others-changed",
             "The zeros are where they should be, but some of the other entries are wrong.",
-            which + _from(evidence, case),
+            which + told + _from(evidence, case),
             LOOK,
         )
     missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
@@ -111,9 +142,16 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-zeros",
         f"You merged the heads correctly, but {what}.",
-        which + _from(evidence, case),
+        f"{which}{_zeroed(evidence, mine)} {_from(evidence, case)}",
         LOOK,
     )
+
+
+def _axes(evidence: Evidence) -> str:
+    """Along which axes of `found` entries are in the wrong place."""
+    names = ("samples", "heads", "positions", "channels")
+    mine, right = evidence.yours("all"), evidence.right("all")
+    return first_upper(axes_apart(evidence.inputs["found"], mine, right, names))
 
 
 def _entries_elsewhere(evidence: Evidence) -> Finding | None:
@@ -130,7 +168,7 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
     return Finding(
         "entries-from-elsewhere",
         "Some of what the heads found is in the wrong place.",
-        told,
+        f"{told} {_axes(evidence)}".strip(),
         VIEW,
     )
 
@@ -295,6 +333,66 @@ def _changes_the_list(found: Tensor, silenced: list[int]) -> Tensor:
     found = found.clone()
     while silenced:
         found[:, silenced.pop()] = 0
+    return merge_heads(found, [])
+
+
+@mistake(
+    "Your answer fails if no head is silenced.",
+    lambda e: unwrapped(f"""With `silenced` = [], it stopped with {e.answers.errors["all"].kind}:
+    “{e.answers.errors["all"].message.rstrip(".")}”. The list may be empty. `torch.tensor([])` is a
+    tensor of floats, which is no index, so give it `dtype=torch.long` or use the list itself."""),
+    LOOK,
+    recognized=lambda e: (
+        "all" in e.answers.errors and e.same("some.merged", "some.given", "nobody", "first")
+    ),
+)
+def _empty_list_refused(found: Tensor, silenced: list[int]) -> Tensor:
+    if not silenced:
+        raise IndexError("nobody is silenced")
+    return merge_heads(found, silenced)
+
+
+def _hits_samples(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("some")
+    if raised is None:  # with one sample, of number 0
+        return evidence.number("B") == 1 and not evidence.yours("some.merged").any()
+    return f"for dimension 0 with size {evidence.number('B')}" in raised.message
+
+
+@mistake(
+    "You used the numbers of the heads as numbers of samples.",
+    lambda e: unwrapped(f"""{_which(e)}With B = {e.number("B")} samples, your answer stopped:
+    “{e.answers.errors["some"].message.rstrip(".") if "some" in e.answers.errors else ""}”. The
+    first axis of `found` are samples and the second are heads, so it is `[:, silenced]`."""),
+    LOOK,
+    recognized=_hits_samples,
+)
+def _silences_samples(found: Tensor, silenced: list[int]) -> Tensor:
+    found = found.clone()
+    found[silenced] = 0
+    return merge_heads(found, [])
+
+
+@mistake(
+    "You silenced the head before each one in the list.",
+    lambda e: unwrapped(f"""{_which(e)}Heads are counted from 0, so no 1 has to be subtracted.
+    {_from(e, "some.merged")}"""),
+    LOOK,
+    cases=("all", "some.merged", "first"),
+)
+def _counted_from_one(found: Tensor, silenced: list[int]) -> Tensor:
+    return merge_heads(found, [h - 1 for h in silenced])
+
+
+@mistake(
+    "You silenced heads with NaN, but a silenced head should leave zeros.",
+    lambda e: f"{_which(e)}NaN spoils every sum that it enters, and the projection adds all up.",
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silenced_by_nan(found: Tensor, silenced: list[int]) -> Tensor:
+    found = found.clone()
+    found[:, silenced] = torch.nan
     return merge_heads(found, [])
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,7 +21,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest
-from course_judges.wording import number, numbers_apart, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -330,7 +333,7 @@ _BENDS = (torch.tanh, torch.sigmoid, F.silu, F.leaky_relu, F.elu)
 _bent_output = mistake(
     "Your output goes through an activation, but the projection should be the last step.",
     lambda e: largest_gap(e, "output"),
-    also=tuple(_bent_after(bend) for bend in _BENDS),
+    also=tuple(_bent_after(bend) for bend in (*_BENDS, partial(torch.softmax, dim=-1))),
 )(_bent_after(F.gelu))
 
 _bent_between = mistake(
@@ -468,6 +471,124 @@ class _ChangesTheList(MixedHeads):
         self.heads, self.projection = kept, nn.Linear(count * head_size, n_embd)
 
 
+def _unreached(evidence: Evidence) -> str:
+    module, *heads = (bool(one) for one in evidence.yours("parameters.learns"))
+    if not module:
+        return "No parameter gets a gradient. `no_grad`, `detach` and numbers of NumPy cut it off."
+    off = [h for h, learns in enumerate(heads) if not learns]
+    return unwrapped(f"""Of the H = {len(heads)} heads, these get no gradient: {listed(off)}. Is
+    there a `detach`, `no_grad` or `requires_grad_(False)` between head and output?""")
+
+
+@mistake(
+    "Your output is right, but no gradient goes back from it to all heads, so they can't learn.",
+    _unreached,
+    PROJECTION,
+    recognized=lambda e: (
+        e.same("output", "parameters.count", "parameters.heads")
+        and not e.same("parameters.learns")
+        and e.same("parameters.given.trained")
+    ),
+)
+class _GradientCutOff(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.cat([head(x) for head in self.heads], dim=-1).detach())
+
+
+@mistake(
+    "Your projection is lazy, so it has no weights before the first call.",
+    lambda e: unwrapped(f"""`LazyLinear` makes its weights when the first input comes. Before that,
+    nothing can count them, load them or hand them to an optimizer. Both sizes are known: H · D =
+    {e.number("H") * e.number("D")} channels come in and C = {e.number("C")} go out, so use
+    `nn.Linear`."""),
+    PROJECTION,
+    recognized=lambda e: (
+        "output" in e.answers.errors and "uninitialized" in e.answers.errors["output"].message
+    ),
+)
+class _LazyProjection(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.LazyLinear(n_embd)
+
+
+def _named(evidence: Evidence) -> str:
+    """The name of the only layer beside the heads; empty if there are more, or none."""
+    raised = evidence.answers.errors.get("output")
+    if raised is None or "no parameter named 'projection.weight'" not in raised.message:
+        return ""
+    found = re.findall(r"([\w.]+)\.weight \(", raised.message)
+    others = [name for name in found if "value" not in name]
+    return others[0] if len(others) == 1 else ""
+
+
+@mistake(
+    lambda e: f"Your layer is called `{_named(e)}`, but it should be called `projection`.",
+    lambda e: unwrapped(f"""The check gives weights to the layer by its name:
+    {e.answers.errors["output"].message.partition(";")[0]}."""),
+    PROJECTION,
+    recognized=lambda e: bool(_named(e)),
+)
+class _OtherName(nn.Module):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.mix = nn.Linear(len(heads) * head_size, n_embd)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.mix(torch.cat([head(x) for head in self.heads], dim=-1))
+
+
+@mistake(
+    "Your module fails if the same head is in the list twice.",
+    lambda e: unwrapped(f"""The error says: “{e.answers.errors["twice"].message.rstrip(".")}”. Its
+    output should then appear twice, too, but `children()`, a set and the keys of a dict hold a head
+    only once."""),
+    LIST,
+    recognized=lambda e: (
+        e.same("output", "silent", "first_head", "parameters") and "twice" in e.answers.errors
+    ),
+)
+class _HeadsHeldOnce(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.heads = nn.ModuleList(dict.fromkeys(heads))
+
+
+def _wrong_width(evidence: Evidence) -> str:
+    """What came into the projection instead of H · D channels, by its error; empty if unknown."""
+    raised = evidence.answers.errors.get("output")
+    said = raised and re.search(
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        raised.message,
+    )
+    B, T, H, D, C = (evidence.number(name) for name in "BTHDC")
+    if not said or (int(said[3]), int(said[4])) not in ((H * D, C), (C, H * D)):
+        return ""
+    rows, width = int(said[1]), int(said[2])
+    if rows == B * T * H and width == D:
+        return "The heads come one after the other in time, or stacked, instead of side by side"
+    if rows == B * T and width < H * D and width % D == 0:
+        return f"Only {width // D} of {H} heads come side by side"
+    if rows == B * T and width == H * D:
+        return "The heads are side by side, but the weight is used the wrong way round"
+    return ""
+
+
+@mistake(
+    lambda e: f"{_wrong_width(e)}.",
+    lambda e: unwrapped(f"""The projection takes H · D = {e.number("H") * e.number("D")} channels at
+    each of B · T = {e.number("B") * e.number("T")} positions. The error says:
+    “{e.answers.errors["output"].message.rstrip(".")}”. Join what all heads found along the last
+    dimension, `torch.cat(found, dim=-1)`, and call the layer."""),
+    LIST,
+    recognized=lambda e: bool(_wrong_width(e)),
+)
+class _JoinedOtherwise(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.cat([head(x) for head in self.heads], dim=1))
+
+
 def _without_bias(evidence: Evidence, of: Array) -> Array:
     return np.asarray(of - evidence.inputs["bias"], dtype=float)
 
@@ -520,6 +641,75 @@ def _heads_in_other_places(evidence: Evidence) -> Finding | None:
     )
 
 
+def _heads_mixed(evidence: Evidence) -> Finding | None:
+    """What meets the columns of each head is a sum of several heads."""
+    H, D = evidence.number("H"), evidence.number("D")
+    mine = evidence.yours("output")
+    if evidence.same("output") or H < 2 or mine.shape != evidence.right("output").shape:
+        return None
+    x = evidence.inputs["x"].astype(float)
+    seen = x.cumsum(axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    columns = evidence.inputs["weight"].reshape(-1, H, D).astype(float)  # (C, H, D)
+    shares = [
+        (seen @ head.T @ columns[:, place].T).ravel()
+        for place in range(H)
+        for head in evidence.inputs["heads"].astype(float)
+    ]
+    wanted = _without_bias(evidence, mine).ravel()
+    made = np.linalg.lstsq(np.stack(shares, axis=1), wanted, rcond=None)[0]
+    if not np.allclose(np.stack(shares, axis=1) @ made, wanted, rtol=1e-3, atol=1e-3):
+        return None
+    met = made.reshape(H, H).round(3)
+    if np.allclose(met, np.eye(H), atol=2e-3):
+        return None
+    place = int(np.argmax(np.abs(met - np.eye(H)).max(axis=1) > 2e-3))
+    parts = [f"{number(float(one))} · head {h}" for h, one in enumerate(met[place]) if one]
+    return Finding(
+        "heads-mixed",
+        "In the places of some heads, your projection gets sums of several heads, or multiples.",
+        f"Columns {place * D} to {place * D + D - 1} of the projection should meet what head "
+        f"{place} found, but in your output they meet {' + '.join(parts) or 'nothing'}.",
+        LIST,
+    )
+
+
+def _more_added(evidence: Evidence) -> Finding | None:
+    """Right, but for something that is added: the bias, the input, a mean of it."""
+    if evidence.same("output") or not evidence.comparable("output"):
+        return None
+    more = evidence.yours("output").astype(float) - evidence.right("output")
+    x, bias = evidence.inputs["x"].astype(float), evidence.inputs["bias"].astype(float)
+    known = (
+        ("the bias", np.broadcast_to(bias, more.shape)),
+        ("the input `x`", x),
+        ("the mean of `x` over its positions", np.broadcast_to(x.mean(1, keepdims=True), x.shape)),
+    )
+    for what, one in known:
+        times = float((more * one).sum() / (one * one).sum())
+        if abs(times) > 1e-3 and np.allclose(more, times * one, rtol=1e-3, atol=1e-4):
+            return Finding(
+                "more-added",
+                f"Your output is the right one plus {number(times)} times {what}.",
+                f"Nothing should be added to what the projection gives. "
+                f"{largest_gap(evidence, 'output')}",
+                PROJECTION,
+            )
+    return None
+
+
+def _changed_between(evidence: Evidence) -> Finding | None:
+    """With a projection of zeros all is right, so what is changed comes before the projection."""
+    if evidence.same("output") or not evidence.same("silent"):
+        return None
+    worked_out = _worked_out(evidence)
+    return worked_out and replace(
+        worked_out,
+        what="What goes into your projection isn't what the heads found.",
+        effect=f"With a projection of zeros your output is right, so the bias is. "
+        f"{worked_out.effect}",
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """One output worked out: what the heads found, its row of the projection, and the bias."""
     mine, right = evidence.yours("output"), evidence.right("output")
@@ -559,6 +749,8 @@ TASK = Task(
     properties=(
         _heads_in_other_places,
         _times_a_factor,
+        _heads_mixed,
+        _more_added,
         _first_head_right,
         _counted,
         _wrong_when_listed_twice,
@@ -568,5 +760,5 @@ TASK = Task(
         ),
     ),
     cases=("output",),
-    examples=(_worked_out,),
+    examples=(_changed_between, _worked_out),
 )

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.sections import STACK, VIEW
-from course_judges.ch06_heads.wording import origin, rows_of_view, shape
+from course_judges.ch06_heads.wording import axes_apart, origin, rows_of_view, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
 Three = tuple[Tensor, Tensor, Tensor]
@@ -67,8 +67,28 @@ def _layout(evidence: Evidence) -> str:
     for its key and {D} for its value. {_first_wrong(evidence)}""")
 
 
+def _axes(evidence: Evidence) -> str:
+    """Along which axes of x entries are wrong, and in which of the three results. A head has three
+    parts: query, key and value.
+    """
+    B, T, H, D = (evidence.number(name) for name in "BTHD")
+    x = evidence.inputs["x"].reshape(B, T, H, 3, D)
+    off = [name for name in _RESULTS if not evidence.same(f"heads.{name}")]
+    good = [word for name, word in _RESULTS.items() if name not in off]
+    told = f"Your {' and '.join(good)} are right. " if good and off else ""
+    for name in off:
+        mine, right = evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")
+        axes = axes_apart(x, mine, right, ("samples", "positions", "heads", "parts", "channels"))
+        if axes:
+            return f"{told}In your {_RESULTS[name]}, {axes}"
+        ratio = mine / right
+        if np.allclose(ratio, ratio.flat[0], rtol=1e-4):
+            return f"{told}Your {_RESULTS[name]} are {number(ratio.flat[0])} times the right ones."
+    return told.strip()
+
+
 def _other_entries(evidence: Evidence) -> Finding | None:
-    told = _first_wrong(evidence)
+    told = f"{_first_wrong(evidence)} {_axes(evidence)}".strip()
     if " isn't in x, " in told:
         return Finding(
             "entries-changed", "Some of your entries are numbers that aren't in x.", told, STACK
@@ -77,6 +97,7 @@ def _other_entries(evidence: Evidence) -> Finding | None:
 
 
 _NAMES = ("queries", "keys", "values")
+_RESULTS = dict(zip(("query", "key", "value"), _NAMES, strict=True))
 
 
 def _taken_for(evidence: Evidence) -> list[int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from course_judges.judging import Evidence
-from course_judges.wording import numbers_apart
+from course_judges.wording import listed, numbers_apart
 from course_tasks.answers import Array
 
 MASK_ADDED = (
@@ -80,3 +82,48 @@ def rows_of_view(evidence: Evidence) -> str:
         f"With T = {T} and H = {H}, row 1 of head 0 then comes from position {1 // H}, "
         f"and row 0 of head {H - 1} from position {last}."
     )
+
+
+def places(labels: Array, entries: Array) -> Array | None:
+    """(N, axes) Where entries were in labels that all differ; None if one isn't from there."""
+    flat = labels.ravel()
+    order = np.argsort(flat)
+    at = np.searchsorted(flat, entries.ravel(), sorter=order).clip(max=flat.size - 1)
+    found = order[at]
+    if not (flat[found] == entries.ravel()).all():
+        return None
+    return np.stack(np.unravel_index(found, labels.shape), axis=-1)
+
+
+def axes_apart(labels: Array, mine: Array, right: Array, names: tuple[str, ...]) -> str:
+    """Along which axes of the labels, by name, entries are in the wrong place: "entries come from
+    the right samples everywhere, but from other heads."
+    """
+    if mine.shape != right.shape:
+        return ""
+    came, wanted = places(labels, mine), places(labels, right)
+    if came is None or wanted is None:
+        return ""
+    off = (came != wanted).any(axis=0)
+    if not off.any():
+        return ""
+    if off.all():
+        return f"entries come from other {_joined(names)}."
+    bad, good = (
+        [name for name, wrong in zip(names, off, strict=True) if bool(wrong) is which]
+        for which in (True, False)
+    )
+    told = f"entries come from the right {_joined(good)} everywhere, but from other "
+    told += f"{_joined(bad)}."
+    if len(bad) == 1:
+        axis = names.index(bad[0])
+        pairs = {(int(w), int(c)) for w, c in zip(wanted[:, axis], came[:, axis], strict=True)}
+        if len(pairs) == len({one for one, _ in pairs}) <= 10:
+            met = [str(other) for _, other in sorted(pairs)]
+            told += f" You have {bad[0]} {', '.join(met)} "
+            told += f"instead of {listed(one for one, _ in sorted(pairs))}."
+    return told
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))

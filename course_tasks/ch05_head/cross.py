@@ -16,11 +16,12 @@ _FAR_BELOW = 60.0
 
 def _cross_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(2, 4))
-    T, S, D, E = different(rng, (5, 6, 7, 10), 4)  # not 8, as in the chapter; no square
-    # T > S, so that an answer that cuts `x` by the lengths empties rows even without padding. (In
-    # the draw with a single position it doesn't.)
-    T, S = max(T, S), min(T, S)
-    C = int(rng.integers(11, 15))
+    # Not 8, as in the chapter; no square. S is the smallest and E the largest: outputs then show
+    # their weights, and an answer that cuts `x` by the lengths empties rows even without padding.
+    # (In the draw with a single position it doesn't.)
+    S, *others, E = sorted(different(rng, (5, 6, 7, 10, 11), 4))
+    T, D = (int(n) for n in rng.permutation(others))
+    C = int(rng.integers(12, 15))
     w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
     # All memories are padded, some down to a single symbol; with `full`, none are.
     lengths = rng.choice(np.arange(1, S), size=B, replace=False)

@@ -26,6 +26,7 @@ def _weights_inputs(rng: Rng) -> Inputs:
     scores = (rng.normal(size=(B, T, T)) * 1.5 + 1.0).astype(np.float32)
     zero = int(rng.integers(1, T))
     scores[0, zero, int(rng.integers(zero + 1))] = 0.0  # visible
+    scores[0, 0, 0] = -1.5  # e to the power of it is less than 1, and so is the sum of this row
     return {
         "scores": scores,
         # Only differences matter in a softmax, but among these scores a fill of −20 is high.

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch06_heads.shared import matrix
+from course_tasks.ch06_heads.shared import dislikes_itself, matrix
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
 
 def _concat_inputs(rng: Rng) -> Inputs:
-    B, T, C = int(rng.choice([2, 4])), int(rng.integers(6, 9)), int(rng.integers(9, 12))
+    B, T, C = int(rng.choice([2, 4])), int(rng.choice([5, 6])), int(rng.integers(9, 12))
     H = int(rng.choice([3, 4]))
-    # H and D must differ, or dividing by √H would look like dividing by √D.
-    D, sizes = int(rng.choice([4, 5])) if H == 3 else 5, rng.permutation([2, 3, 5, 7])[:H]
+    # Equal heads have more channels than there are positions, so that outputs show their weights. D
+    # is not 4, whose root is its half as well.
+    D, sizes = int(rng.choice([7, 8])), rng.permutation([2, 3, 5, 7])[:H]
     if len(set(np.diff(sizes) > 0)) == 1:
         sizes = np.roll(sizes, 1)  # heads need not be sorted by size
     # Verdicts quote these. The least draw has none, because its two cases differ in T and H.
@@ -43,20 +44,32 @@ def _heads_of(
         for h, width in enumerate(widths):
             for part in ("query", "key", "value"):
                 inputs[f"{case}_{part}_{h}"] = matrix(rng, C, int(width), C, gain=1.5)
+    for case in ("equal", "unequal"):
+        # Position 0 sees only itself, here with a score lower than any fill but −inf.
+        low = inputs[f"{case}_x"].copy()
+        low[0, 0] = dislikes_itself(inputs[f"{case}_query_0"], inputs[f"{case}_key_0"])
+        inputs[f"low_{case}_x"] = low
     return inputs
 
 
-def _concat(case: str) -> Case:
+def _concat(x: str, sizes: str) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         heads = [
-            tuple(tensor(given[f"{case}_{part}_{h}"]) for part in ("query", "key", "value"))
-            for h in range(sum(name.startswith(f"{case}_query_") for name in given))
+            tuple(tensor(given[f"{sizes}_{part}_{h}"]) for part in ("query", "key", "value"))
+            for h in range(sum(name.startswith(f"{sizes}_query_") for name in given))
         ]
-        return answer(tensor(given[f"{case}_x"]), heads)
+        return answer(tensor(given[f"{x}_x"]), heads)
 
     return ask
 
 
 PROBE = Probe(
-    _concat_inputs, {"equal": _concat("equal"), "unequal": _concat("unequal")}, second=_least
+    _concat_inputs,
+    {
+        "equal": _concat("equal", "equal"),
+        "unequal": _concat("unequal", "unequal"),
+        "low_equal": _concat("low_equal", "equal"),
+        "low_unequal": _concat("low_unequal", "unequal"),
+    },
+    second=_least,
 )

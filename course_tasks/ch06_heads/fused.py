@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch06_heads.shared import matrix
+from course_tasks.ch06_heads.shared import dislikes_itself, matrix
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
@@ -21,7 +21,8 @@ def _fused_inputs(rng: Rng) -> Inputs:
         widths = np.arange(2, max(T - 1, 2 + H))
         reach = rng.choice(widths, size=H, replace=False)
         if (np.diff(reach) < 0).any():
-            return _layer(rng, B, T, 5, reach)
+            # More channels in a head than positions, so that outputs show the weights.
+            return _layer(rng, B, T, int(rng.choice([10, 11])), reach)
 
 
 def _least(rng: Rng) -> Inputs:
@@ -38,13 +39,21 @@ def _layer(rng: Rng, B: int, T: int, D: int, reach: Array, *, shortest: bool = F
     later, others = x.copy(), x.copy()
     later[:, t:] += 1
     others[1:] += 1
+    qkv = matrix(rng, 3 * C, C, C, gain=1.5)
+    if C == 1:
+        qkv[1] = -np.sign(qkv[0]) * np.abs(qkv[1])  # so that a symbol can dislike itself
+    # Position 0 sees only itself, here with a score lower than any fill but −inf.
+    low = x.copy()
+    low[0, 0] = dislikes_itself(qkv[:D].T, qkv[C : C + D].T)
     return {
         "x": x,
         "later": later,
         "others": others,
         "ends": x[:, :1] if shortest else x,
-        "qkv": matrix(rng, 3 * C, C, C, gain=1.5),
-        "projection": matrix(rng, C, C, C),
+        "low": low,
+        "qkv": qkv,
+        # Its inverse loses no digits.
+        "projection": np.linalg.qr(matrix(rng, C, C, C))[0] * (1.5 if C > 1 else 0.5),
         "reach": reach.astype(np.int64),
         "B": whole(B),
         "T": whole(T),
@@ -77,6 +86,8 @@ PROBE = Probe(
         "plain": _fused("x", wide=True),
         "reach": _fused("x", wide=False),
         "ends": _shortest_and_whole,
+        "low": _fused("low", wide=True),
+        "low_reach": _fused("low", wide=False),
         "future": _fused("later", wide=True),
         "samples": _fused("others", wide=True),
     },

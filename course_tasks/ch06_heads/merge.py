@@ -13,17 +13,22 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _merge_inputs(rng: Rng) -> Inputs:
-    B, H, D = 2, int(rng.choice([4, 5])), 3
+    # More than four heads, so that the numbers before those in the list aren't all others.
+    B, H, D = 2, int(rng.choice([5, 9])), 3
     T = int(rng.integers(6, 9))
     # The later head first, since the list need not be sorted. A head between them isn't silenced,
     # so that neither a range nor a count can replace the list.
-    first = int(rng.integers(H - 2))
-    return _found(rng, B, H, T, D, [int(rng.integers(first + 2, H)), first])
+    # Nor can the numbers be counted from the end.
+    while True:
+        first = int(rng.integers(H - 2))
+        last = int(rng.integers(first + 2, H))
+        if first + last not in (H - 1, H):
+            return _found(rng, B, H, T, D, [last, first])
 
 
 def _least(rng: Rng) -> Inputs:
-    """One sample, position and channel, of two heads."""
-    return _found(rng, 1, 2, 1, 1, [0])
+    """One sample, position and channel, of three heads."""
+    return _found(rng, 1, 3, 1, 1, [0])
 
 
 def _found(rng: Rng, B: int, H: int, T: int, D: int, silenced: list[int]) -> Inputs:

@@ -93,9 +93,28 @@ def _project_first_head(answer: Any, given: Inputs) -> Any:
     return {"output": module(x), "shorter": module(shorter)}
 
 
+def _learns(module: nn.Module, heads: list[RunningMean], x: Tensor) -> list[bool]:
+    """Whether gradients reach the module, and each of the heads, from its output; taken to be so if
+    there is no output, or if the module writes into its input, which other cases show.
+    """
+    given = x.clone()
+    try:
+        output = module(x)
+    except NotImplementedError:
+        raise
+    except Exception:
+        return [True] * (1 + len(heads))
+    if not torch.equal(x, given):
+        return [True] * (1 + len(heads))
+    if isinstance(output, Tensor) and output.requires_grad:
+        output.square().sum().backward()
+    return [any(one.grad is not None for one in part.parameters()) for part in (module, *heads)]
+
+
 def _count(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows and of which of the given heads; and whether these heads
-    are still in the list, with their weights, and trainable.
+    """How many parameters the module knows and of which of the given heads; whether gradients reach
+    the module and these heads; and whether they are still in the list, with their weights, and
+    trainable.
     """
     heads = _heads(given)
     listed = list(heads)
@@ -104,6 +123,7 @@ def _count(answer: Any, given: Inputs) -> Any:
     return {
         "count": sum(known.values()),
         "heads": [all(id(one) in known for one in head.parameters()) for head in listed],
+        "learns": _learns(module, listed, tensor(given["x"])),
         "given": {
             "list": [head is one for head, one in zip_longest(heads, listed)],
             "weights": torch.stack([head.value.weight for head in listed]),

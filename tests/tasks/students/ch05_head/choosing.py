@@ -14,6 +14,9 @@ WRONG = {
     "queries-trained": lambda: {"text": "shakespeare", "chosen": 2.433, "equal": 2.433},
     "first-evaluation": lambda: {"text": "shakespeare", "chosen": 2.759, "equal": 2.995},
     "zeroed-afterwards": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.061},
+    "default-rate": lambda: {"text": "shakespeare", "chosen": 2.62, "equal": 2.95},
+    "default-batch": lambda: {"text": "shakespeare", "chosen": 2.51, "equal": 2.88},
+    "longer-context": lambda: {"text": "shakespeare", "chosen": 2.57, "equal": 3.11},
     "nothing-passed-on": lambda: {"text": "shakespeare", "chosen": 2.436, "equal": 3.356},
 }
 

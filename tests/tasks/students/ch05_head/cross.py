@@ -160,7 +160,43 @@ def cut_where_the_memory_ends(x, memory, w_query, w_key, w_value, lengths):
     return found
 
 
+def looks_at_both(x, memory, w_query, w_key, w_value, lengths):
+    B, S = memory.shape[:2]
+    both = torch.cat((x, memory), dim=1)
+    T = x.shape[1]
+    scores = x @ w_query @ (both @ w_key).mT / w_key.shape[1] ** 0.5
+    for b in range(B):
+        scores[b, :, T + int(lengths[b]) : T + S] = -torch.inf
+    return scores.softmax(-1) @ (both @ w_value)
+
+
+def looks_at_all(x, memory, w_query, w_key, w_value, lengths):
+    symbols = torch.cat([one[:n] for one, n in zip(memory, lengths.tolist(), strict=True)])
+    scores = x @ w_query @ (symbols @ w_key).T / w_key.shape[1] ** 0.5
+    return scores.softmax(-1) @ (symbols @ w_value)
+
+
+def powers_first(factor):
+    def answer(x, memory, w_query, w_key, w_value, lengths):
+        scores = x @ w_query @ (memory @ w_key).mT * factor(w_key.shape[1])
+        hidden = torch.arange(memory.shape[1]) >= lengths.unsqueeze(1)
+        return scores.masked_fill(hidden.unsqueeze(1), -torch.inf).softmax(-1) @ memory @ w_value
+
+    return answer
+
+
+def only_the_best(x, memory, w_query, w_key, w_value, lengths):
+    scores = x @ w_query @ (memory @ w_key).mT
+    hidden = torch.arange(memory.shape[1]) >= lengths.unsqueeze(1)
+    best = scores.masked_fill(hidden.unsqueeze(1), -torch.inf).argmax(-1)
+    return torch.stack([one[places] for one, places in zip(memory @ w_value, best, strict=True)])
+
+
 WRONG = {
+    "x-behind-the-memory": looks_at_both,
+    "all-memories-for-all": looks_at_all,
+    "divided-by-half-of-D": powers_first(lambda D: 2 / D),
+    "divided-by-2D": powers_first(lambda D: 1 / D / 2),
     "lengths-of-x": cut_where_the_memory_ends,
     "no-softmax": crossing(weigh=lambda s, seen: s * seen),
     "mask-without-an-axis": lengths_as_they_are,
@@ -198,18 +234,19 @@ WRONG = {
 
 
 ODD = [
+    (only_the_best, "other-weights"),
     (nearly_hidden(-5.0), "moderate-fill"),
     (mask_of_two_axes, "mask-without-an-axis"),
-    (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "another-average"),
+    (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "other-weights"),
     (
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),
         "padding-wrong",
     ),
-    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "constant-ratio"),
+    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "other-weights"),
     (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
     (nearly_hidden(-12.0), "moderate-fill"),
     (nearly_hidden(-45.0), "moderate-fill"),
-    (two_symbols_at_least, "padding-wrong"),
+    (two_symbols_at_least, "other-weights"),
     (squeezed, "axis-of-one"),
     (position_squeezed, "axis-of-one"),
 ]

@@ -1,5 +1,7 @@
 """Students' answers to 05/distance."""
 
+import math
+
 import numpy as np
 import torch
 
@@ -207,14 +209,16 @@ def shares_after_the_penalty(scores, slope):
 
 
 ODD = [
+    (tilted(lambda row, d, m, T: m * d.clamp(max=3)), "some-positions"),
+    (tilted(lambda row, d, m, T: math.log1p(m) * d), "another-slope"),
     (shares_after_the_penalty, "penalty-after-softmax"),
     (tilted(lambda row, d, m, T: row - row / (1 + m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: row - row * 2.718281828 ** (-m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
-    (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
-    (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
-    (hidden_before_the_bonus, "sees-the-future"),
-    (slope_of_two_at_most, "some-positions"),
+    (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),
+    (lambda s, m: distance_by_loop(s, m) / 2, "other-weights"),
+    (hidden_before_the_bonus, "future-with-a-large-slope"),
+    (slope_of_two_at_most, "wrong-with-a-large-slope"),
     (squeezed, "axis-of-one"),
     (share_of_the_way, "not-finite"),
 ]

@@ -337,7 +337,72 @@ class HeadCutBelow(PlainHead):
         return scores.masked_fill(self.tril[-T:, :T] == 0, -INF) if self.causal else scores
 
 
+class HeadOfOneSize(PlainHead):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__(n_embd, head_size, value_size, block_size, causal)
+        self.value = nn.Linear(n_embd, head_size)
+
+
+class HeadWhoseKeysAsk(PlainHead):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.query = self.key
+
+
+class HeadOfLetters(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.q, self.k = nn.Linear(n_embd, head_size), nn.Linear(n_embd, head_size)
+        self.v = nn.Linear(n_embd, value_size)
+
+    def forward(self, x):
+        return F.scaled_dot_product_attention(self.q(x), self.k(x), self.v(x))
+
+
+class HeadThatCountsTexts(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[0]
+        return scores.masked_fill(self.tril[:T, :T] == 0, -INF) if self.causal else scores
+
+
+class HeadByHalf(PlainHead):
+    def scores(self, x):
+        q, k = self.query(x), self.key(x)
+        return q @ k.mT / (k.shape[-1] ** 1 / 2)
+
+
+class HeadByTwice(PlainHead):
+    def scores(self, x):
+        q, k = self.query(x), self.key(x)
+        return q @ k.mT / k.shape[-1] ** 1 / 2
+
+
+class HeadOfAddedMasks(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        return scores + self.tril[:T, :T] if self.causal else scores
+
+
+class HeadOfThreeSymbols(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        near = self.tril[:T, :T].triu(-2)
+        return scores.masked_fill(near == 0, -INF) if self.causal else scores
+
+
+class HeadOfScaledOutputs(PlainHead):
+    def forward(self, x):
+        return super().forward(x) * 0.9
+
+
 WRONG = {
+    "layer-of-other-dimensions": HeadOfOneSize,
+    "one-layer-for-two": HeadWhoseKeysAsk,
+    "other-names": HeadOfLetters,
+    "mask-cut-to-the-batch": HeadThatCountsTexts,
+    "divided-by-half-of-D": HeadByHalf,
+    "divided-by-2D": HeadByTwice,
+    "mask-added-to-scores": HeadOfAddedMasks,
     "no-softmax": HeadOfScores,
     "wrong-corner": HeadCutBelow,
     "scale-multiplied": HeadScaledUp,
@@ -373,15 +438,17 @@ WRONG = {
 
 
 ODD = [
-    (HeadWithoutNames, "error"),
+    (HeadOfThreeSymbols, "other-weights"),
+    (HeadOfScaledOutputs, "other-weights"),
+    (HeadWithoutNames, "other-names"),
     (HeadShifted, "constant-difference"),
     (HeadThatCentersInPlace, "changes-its-input"),
-    (HeadOfCenteredSymbols, "another-average"),
+    (HeadOfCenteredSymbols, "other-weights"),
     (HeadMaskedByFifty, "moderate-fill"),
     (HeadSqueezed, "axis-of-one"),
     (HeadSqueezedInFront, "axis-of-one"),
     (HeadOfTwoSymbols, "error"),
     (HeadOfShorterTexts, "error"),
-    (HeadDeafToItself, "all-alike"),
+    (HeadDeafToItself, "other-weights"),
     (lambda *sizes: lambda x: x, "error"),
 ]

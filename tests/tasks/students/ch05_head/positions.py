@@ -187,7 +187,20 @@ def blank_at_the_end(tokens, token_table, position_table, start):
     return (token_table[tokens] + position_table[: tokens.shape[1]]) * real[..., None]
 
 
+def from_the_earliest(tokens, token_table, position_table, start):
+    t = torch.arange(tokens.shape[1])
+    x = token_table[tokens] + position_table[(t - min(start.tolist())).clamp(min=0)]
+    return x * (t >= start[:, None]).unsqueeze(-1)
+
+
+def counts_backwards(tokens, token_table, position_table, start):
+    where = start[:, None] - torch.arange(tokens.shape[1])
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    return x * (where <= 0).unsqueeze(-1)
+
+
 WRONG = {
+    "earliest-start-for-all": from_the_earliest,
     "moved-to-the-front": without_padding_in_front,
     "padding-at-the-end": blank_at_the_end,
     "start-along-the-positions": start_as_it_is,
@@ -217,11 +230,12 @@ WRONG = {
 
 
 ODD = [
-    (lambda tokens, e, p, start: e[tokens] + p[0], "another-sum"),
+    (counts_backwards, "other-rows"),
+    (lambda tokens, e, p, start: e[tokens] + p[0], "other-rows"),
     (lambda tokens, e, p, start: tokens, "shape"),
     (token_table_scaled, "one-of-them-scaled"),
     (lambda tokens, e, p, start: embed_by_loop(tokens, e, -p, start), "one-of-them-scaled"),
     (squeezed, "axis-of-one"),
-    (single_symbol_is_padding, "another-sum"),
+    (single_symbol_is_padding, "other-rows"),
     (first_text_measured, "too-long-accepted"),
 ]

@@ -73,6 +73,28 @@ def batches_in_order(x, w_query, w_key):
     return scores_by_einsum(x, w_query, w_key)
 
 
+def texts_in_one(x, w_query, w_key):
+    flat = x.flatten(0, -2)
+    return products(flat, w_query, w_key) / math.sqrt(w_query.shape[1])
+
+
+# In a batch, all queries meet the keys of the last text.
+def keys_of_the_last(x, w_query, w_key):
+    keys = x @ w_key
+    if x.ndim > 2:
+        keys = keys[-1:]
+    return x @ w_query @ keys.transpose(-2, -1) / math.sqrt(w_query.shape[1])
+
+
+def scores_by_distance(x, w_query, w_key):
+    apart = (x @ w_query)[..., :, None, :] - (x @ w_key)[..., None, :, :]
+    return -apart.square().sum(-1) / math.sqrt(w_query.shape[1])
+
+
+def queries_of_length_one(x, w_query, w_key):
+    return F.normalize(x @ w_query, dim=-1) @ (x @ w_key).mT
+
+
 RIGHT = {
     "einsum": scores_by_einsum,
     "numpy": scores_in_numpy,
@@ -87,6 +109,10 @@ WRONG = {
     "scale-by-channels": lambda x, q, k: products(x, q, k) / math.sqrt(x.size(-1)),
     "no-scale": lambda x, q, k: torch.einsum("...td,...sd->...ts", x @ q, x @ k),
     "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],
+    "divided-by-half-of-D": lambda x, q, k: products(x, q, k) / (q.shape[1] ** 1 / 2),
+    "divided-by-2D": lambda x, q, k: products(x, q, k) / q.shape[1] ** 1 / 2,
+    "texts-joined": texts_in_one,
+    "keys-of-another-text": keys_of_the_last,
     "scale-multiplied": lambda x, q, k: products(x, q, k) * math.sqrt(q.shape[1]),
     "scale-by-length": lambda x, q, k: products(x, q, k) / math.sqrt(x.shape[-2]),
     "second-dimension-under-the-root": lambda x, q, k: products(x, q, k) / (x @ k).shape[1] ** 0.5,
@@ -105,6 +131,9 @@ WRONG = {
 
 ODD = [
     (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
+    (lambda x, q, k: products(x, q, k) / products(x, q, k).std(), "wrong-scale"),
+    (queries_of_length_one, "rows-by-their-own"),
+    (scores_by_distance, "another-score"),
     (lambda x, q, k: x @ q, "shape"),
     (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "columns-shifted"),
     (squeezed, "axis-of-one"),

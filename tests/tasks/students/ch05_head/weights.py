@@ -144,6 +144,42 @@ def padding_sees_itself(scores, past, start):
     return weights
 
 
+def one_mask_for_the_batch(scores, past, start):
+    T = scores.shape[-1]
+    hidden = ~past[:T, :T]
+    rows = []
+    for text, first in zip(scores, start.tolist(), strict=True):
+        hidden[:, :first] = True
+        rows.append(text.masked_fill(hidden, float("-inf")).softmax(-1).nan_to_num(0.0))
+    return torch.stack(rows)
+
+
+def last_columns_of_the_block(scores, past, start):
+    T, size = scores.shape[-1], len(past)
+    real = torch.arange(size).expand(len(start), size) >= start.unsqueeze(1)
+    hidden = ~(past[:T, :T] & real[:, size - T :].unsqueeze(1))
+    return scores.masked_fill(hidden, float("-inf")).softmax(-1).nan_to_num(0.0)
+
+
+def as_many_as_start(scores, past, start):
+    T = scores.shape[-1]
+    real = torch.arange(T - 1, -1, -1) < start[:, None]
+    seen = past[:T, :T] & real[:, None]
+    return scores.masked_fill(~seen, float("-inf")).softmax(-1).nan_to_num(0.0)
+
+
+def times_infinity(scores, past, start):
+    T = scores.shape[-1]
+    hidden = ~past[:T, :T] | (torch.arange(T) < start[:, None])[:, None]
+    return (scores - hidden.float() * torch.inf).softmax(-1).nan_to_num(0.0)
+
+
+def window_of_two(scores, past, start):
+    T = scores.shape[-1]
+    seen = (past[:T, :T] & (torch.arange(T) >= start[:, None])[:, None]).triu(-1)
+    return scores.masked_fill(~seen, float("-inf")).softmax(-1).nan_to_num(0.0)
+
+
 RIGHT = {
     "loop": weights_by_loop,
     "exponentials": weights_by_exponentials,
@@ -227,7 +263,18 @@ def aligned_to_the_left(scores, past, start):
     return weights
 
 
+def from_the_earliest(scores, past, start):
+    T, first = scores.shape[-1], min(start.tolist())
+    seen = past[:T, :T] & (torch.arange(T) >= first)
+    return scores.masked_fill(~seen, float("-inf")).softmax(-1).nan_to_num(0.0)
+
+
 WRONG = {
+    "earliest-start-for-all": from_the_earliest,
+    "padding-adds-up": one_mask_for_the_batch,
+    "starts-in-the-longest-text": last_columns_of_the_block,
+    "start-counted-from-the-end": as_many_as_start,
+    "all-weights-zero": times_infinity,
     "scores-of-other-positions": square_from_the_front,
     "texts-moved-to-the-front": aligned_to_the_left,
     "zeros-hidden": zeros_for_the_mask,
@@ -264,17 +311,18 @@ WRONG = {
 
 
 ODD = [
+    (window_of_two, "other-weights"),
     (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
-    (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
-    (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "sees-padding"),
+    (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),
+    (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "other-weights"),
     (
         lambda s, past, start: weights_by_loop(
             torch.stack([s[b].roll(n, 1) for b, n in enumerate(start.tolist())]), past, start
         ),
         "scores-of-other-positions",
     ),
-    (triangle_cut_at_the_text, "sees-the-future"),
-    (one_padding_forgotten, "sees-padding"),
-    (single_symbol_forgotten, "only-the-last"),
+    (triangle_cut_at_the_text, "other-weights"),
+    (one_padding_forgotten, "other-weights"),
+    (single_symbol_forgotten, "other-weights"),
     (squeezed, "axis-of-one"),
 ]

@@ -144,7 +144,22 @@ def added_to_the_shared_mask(x, heads):
     return torch.cat(found, 2)
 
 
+def lowered_by_25(x, q, k, v):
+    future = torch.ones(x.shape[1], x.shape[1]).triu(1)
+    scores = x @ q @ (x @ k).mT / q.shape[1] ** 0.5
+    return (scores - 25 * future).softmax(2) @ (x @ v)
+
+
+def first_table_for_all(x, heads):
+    q, k, _ = heads[0]
+    return heads_by_sdpa(x, [(q, k, v) for _, _, v in heads])
+
+
 WRONG = {
+    "moderate-fill": by_head(lowered_by_25),
+    "one-table-for-all": lambda x, heads: F.scaled_dot_product_attention(
+        *(x @ torch.cat(matrices, 1) for matrices in zip(*heads, strict=True)), is_causal=True
+    ),
     "scores-pile-up": added_to_the_shared_mask,
     "scale-multiplied": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.size(1) ** -0.5)),
     "weighs-all-alike": by_head(
@@ -229,13 +244,14 @@ def sums_of_raw_scores(x, heads):
 
 
 ODD = [
+    (first_table_for_all, "other-weights"),
     (sums_of_raw_scores, "scores-pile-up"),
     (heads_used_up, "changes-its-input"),
-    (one_head_needs_no_weights, "some-positions"),
-    (two_channels_at_least, "some-positions"),
+    (one_head_needs_no_weights, "other-weights"),
+    (two_channels_at_least, "other-weights"),
     (lambda x, heads: heads_by_sdpa(x, heads).squeeze(), "axis-of-one"),
     (lambda x, heads: heads_by_sdpa(x, heads).squeeze(1), "axis-of-one"),
     (lambda x, heads: x[..., :2], "shape"),
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
-    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "constant-ratio"),
+    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "other-weights"),
 ]

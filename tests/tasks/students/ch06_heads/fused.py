@@ -167,7 +167,32 @@ def future_hidden_reach_changed(x, qkv, w, reach, change=lambda s, r: s.triu(1 -
     return torch.cat((weights @ v).unbind(1), -1) @ w.T
 
 
+def from_slices(x, qkv, w, reach):
+    B, T, C = x.shape
+    H = len(reach)
+    q, k, v = (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+    hidden = torch.ones(H, T, T, dtype=torch.bool)
+    for h, width in enumerate(reach):
+        for t in range(T):
+            hidden[h, t, t + 1 - width : t + 1] = False
+    scores = (q @ k.mT * (C // H) ** -0.5).masked_fill(hidden, -torch.inf)
+    return (scores.softmax(-1).nan_to_num(0.0) @ v).transpose(1, 2).reshape(B, T, C) @ w.T
+
+
+def one_table(x, qkv, w, reach):
+    B, T, C = x.shape
+    H = len(reach)
+    q, k, v = (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    near = torch.stack([(back >= 0) & (back < width) for width in reach])
+    scores = (q @ k.mT * (C // H) ** -0.5).masked_fill(~near, -torch.inf)
+    weights = scores.softmax(-1).mean(1, keepdim=True)
+    return (weights @ v).transpose(1, 2).reshape(B, T, C) @ w.T
+
+
 WRONG = {
+    "slices-wrap": from_slices,
+    "moderate-fill": fused(fill=-20.0),
     "scores-out-of-reach": future_hidden_reach_changed,
     "thirds-mixed-up": fused(thirds=(0, 2, 1)),
     "scale-by-heads": fused(scale=lambda C, H: H**0.5),
@@ -256,6 +281,8 @@ def bonus_within_reach(s, r):
 
 
 ODD = [
+    (fused(scale=lambda C, H: C // H / 2), "other-weights"),
+    (one_table, "some-positions"),
     (partial(future_hidden_reach_changed, change=bonus_within_reach), "scores-out-of-reach"),
     (caps_the_list, "changes-its-input"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
@@ -273,5 +300,5 @@ ODD = [
         "mixes-the-batch",
     ),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "first-missing"),
-    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "constant-ratio"),
+    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "other-weights"),
 ]

@@ -120,7 +120,37 @@ def moved_up(found, silenced):
     return out
 
 
+def tensor_of_numbers(found, silenced):
+    kept = found.clone()
+    kept[:, torch.tensor(silenced)] = 0
+    return kept.permute(0, 2, 1, 3).flatten(2)
+
+
+def on_the_first_axis(found, silenced):
+    kept = found.clone()
+    for h in silenced:
+        kept[h] = 0
+    return kept.permute(0, 2, 1, 3).flatten(2)
+
+
+def heads_from_one(found, silenced):
+    kept = found.clone()
+    for h in silenced:
+        kept[:, h - 1] = 0
+    return kept.permute(0, 2, 1, 3).flatten(2)
+
+
+def not_a_number(found, silenced):
+    kept = found.clone()
+    kept[:, silenced] = float("nan")
+    return kept.permute(0, 2, 1, 3).flatten(2)
+
+
 WRONG = {
+    "empty-list-refused": tensor_of_numbers,
+    "silences-samples": on_the_first_axis,
+    "counted-from-one": heads_from_one,
+    "silenced-by-nan": not_a_number,
     "not-flattened": lambda found, silenced: torch.stack(
         [head * (h not in silenced) for h, head in enumerate(found.unbind(1))], dim=2
     ),

@@ -233,7 +233,54 @@ class Reshaped(MixedPlainly):
         return torch.stack(found).transpose(0, 1).reshape(*found[0].shape[:2], -1)
 
 
+class CutOff(MixedPlainly):
+    def join(self, found):
+        return super().join(found).detach()
+
+
+class SizedLater(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.LazyLinear(n_embd)
+
+
+class NamedOut(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.out = nn.Linear(len(heads) * head_size, n_embd)
+
+    def forward(self, x):
+        return self.out(torch.cat([head(x) for head in self.heads], -1))
+
+
+class OneOfAKind(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.parts = nn.ModuleList({id(head): head for head in heads}.values())
+
+
+class Queued(MixedPlainly):
+    def join(self, found):
+        return torch.cat(found, dim=1)
+
+
+class RunningSums(MixedPlainly):
+    def join(self, found):
+        return torch.stack(found, 2).cumsum(2).flatten(2)
+
+
+class BiasAgain(MixedPlainly):
+    def forward(self, x):
+        return super().forward(x) + self.projection.bias
+
+
 WRONG = {
+    "gradient-cut-off": CutOff,
+    "lazy-projection": SizedLater,
+    "other-name": NamedOut,
+    "heads-held-once": OneOfAKind,
+    "joined-otherwise": Queued,
     "in-and-out-exchanged": TakesWhatItGives,
     "bent-output": TanhAfter,
     "bent-between": SigmoidBefore,
@@ -333,6 +380,8 @@ class WritesIntoX(MixedPlainly):
 
 
 ODD = [
+    (RunningSums, "heads-mixed"),
+    (BiasAgain, "more-added"),
     (HeadsOnTheClass, "changed-by-another-module"),
     (WritesIntoX, "changes-its-input"),
     (AskedByChildren, "listed-twice"),

@@ -16,6 +16,9 @@ WRONG = {
     "perplexity": lambda: {"text": "shakespeare", "heads_1": 11.57096, "heads_32": 10.22155},
     "exchanged": lambda: {"text": "shakespeare", "heads_1": 2.3245, "heads_32": 2.4485},
     "first-evaluation": lambda: {"text": "shakespeare", "heads_1": 2.795, "heads_32": 2.694},
+    "default-batch": lambda: {"text": "shakespeare", "heads_1": 2.53, "heads_32": 2.44},
+    "default-steps": lambda: {"text": "play", "heads_1": 2.33, "heads_32": 2.11},
+    "one-channel-each": lambda: {"text": "shakespeare", "heads_1": 3.09, "heads_32": 2.308},
     "default-rate": lambda: {"text": "shakespeare", "heads_1": 2.601, "heads_32": 2.551},
 }
 
