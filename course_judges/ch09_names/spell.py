@@ -497,6 +497,24 @@ def _too_long_names(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _one_length_alone(evidence: Evidence) -> Finding | None:
+    """Wrong only for names whose shortest length is their longest."""
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix")):
+        return None
+    mine, right = evidence.yours("shortest"), evidence.right("shortest")
+    wrong = np.flatnonzero((mine[:, :15] != right[:, :15]).any(axis=1))
+    if len(wrong) < 2 or (wrong % 3).any():
+        return None
+    return Finding(
+        "shortest-is-longest",
+        "Your names are right unless `shortest` equals `longest`.",
+        f"{len(wrong)} names are wrong, and for each of them both are"
+        f" {evidence.number('shortest')}. The boundary is then forbidden for every letter."
+        f" {_first_off(evidence)}",
+        BOUNDARY,
+    )
+
+
 def _boundary_still_drawn(evidence: Evidence) -> Finding | None:
     """Names that end too early although something is done about it."""
     if not all(_letters(case)(evidence) for case in ("empty", "prefix")):
@@ -504,16 +522,11 @@ def _boundary_still_drawn(evidence: Evidence) -> Finding | None:
     lengths = (evidence.yours("shortest")[:, :15] >= 0).sum(axis=1)
     if not (lengths < evidence.number("shortest")).any():
         return None
-    short = np.flatnonzero(lengths < evidence.number("shortest"))
-    why = (
-        "These are names with `shortest` = `longest`, where it must not be drawn at all."
-        if (short % 3 == 0).all() and len(short) > 1
-        else "Is its logit −inf each time? Any other number leaves it a probability above 0."
-    )
     return Finding(
         "boundary-still-drawn",
         "Your names may still end before they have `shortest` letters.",
-        f"{_lengths(evidence)} So the boundary was drawn where it is forbidden. {why}",
+        f"{_lengths(evidence)} So the boundary was drawn where it is forbidden. Is its logit −inf"
+        " each time? Any other number leaves it a probability above 0.",
         BOUNDARY,
     )
 
@@ -691,6 +704,7 @@ TASK = Task(
         _other_mode,
         _writes_beyond,
         _too_long_names,
+        _one_length_alone,
         _boundary_still_drawn,
         _where_wrong,
         _other_names,

@@ -323,5 +323,5 @@ ODD = [
     (spell_reversed, "other-names"),
     (spell_at_least_one, "complete-prefix-goes-on"),
     (spell_never_above_one, "other-names"),
-    (spell_shortest_below_longest, "boundary-still-drawn"),
+    (spell_shortest_below_longest, "shortest-is-longest"),
 ]
