@@ -246,24 +246,24 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Counted in the whole list of names.",
             {"corpus.train": "torch.as_tensor(corpus.vocabulary.encode(corpus.text))"},
         ),
-        "ones-for-zeros": Slip(
+        "other-ones (for zeros)": Slip(
             "Replaced counts of 0 by 1.",
             {"counts.view(-1, V) + 1.0": "counts.view(-1, V).clamp(min=1).float()"},
         ),
-        "letters-added-again": Slip(
+        "other-ones (added again)": Slip(
             "Added V to the sum of a row that holds the added ones already.",
             {"counts.sum(dim=1)[rows // V]": "(counts.sum(dim=1)[rows // V] + V)"},
         ),
-        "one-for-a-row": Slip("Added 1 / V to every count.", {"+ 1.0": "+ 1.0 / V"}),
-        "a-tenth-added": Slip("Added 0.1 to every count.", {"+ 1.0": "+ 0.1"}),
-        "mean-of-contexts": Slip(
+        "other-ones (one a row)": Slip("Added 1 / V to every count.", {"+ 1.0": "+ 1.0 / V"}),
+        "other-ones (a tenth)": Slip("Added 0.1 to every count.", {"+ 1.0": "+ 0.1"}),
+        "contexts-averaged": Slip(
             "Took the mean of the mean losses of the contexts.",
             {"-given.log().mean().item()": MEAN_OF_CONTEXTS},
         ),
         "within-names": Slip(
             "Replaced what is before the name by boundaries.", {NEIGHBORS: NEIGHBORS_WITHIN_NAMES}
         ),
-        "log-of-mean": Slip(
+        "mean-before-log": Slip(
             "Took the logarithm of the mean probability.",
             {"-given.log().mean()": "-given.mean().log()"},
         ),
@@ -306,9 +306,13 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Measured both with one jitted function, which knows some lengths already.",
             {JITTED_AGAIN: JITTED_ONCE},
         ),
-        "to-8": Slip("Padded to multiples of 8.", {"-len(row) % 16": "-len(row) % 8"}),
-        "to-32": Slip("Padded to multiples of 32.", {"-len(row) % 16": "-len(row) % 32"}),
-        "to-powers": Slip(
+        "to-other-lengths (8)": Slip(
+            "Padded to multiples of 8.", {"-len(row) % 16": "-len(row) % 8"}
+        ),
+        "to-other-lengths (32)": Slip(
+            "Padded to multiples of 32.", {"-len(row) % 16": "-len(row) % 32"}
+        ),
+        "to-other-lengths (powers)": Slip(
             "Padded to powers of two.",
             {"-len(row) % 16": "(1 << (len(row) - 1).bit_length()) - len(row)"},
         ),

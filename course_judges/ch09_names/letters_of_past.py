@@ -56,7 +56,7 @@ SLIPS = {
             "four": (2.325, 2.372),
         }
     },
-    "ones-for-zeros": {
+    "other-ones (for zeros)": {
         "names": {
             "one": (2.434, 2.484),
             "two": (2.228, 2.273),
@@ -64,7 +64,7 @@ SLIPS = {
             "four": (2.614, 2.667),
         }
     },
-    "letters-added-again": {
+    "other-ones (added again)": {
         "names": {
             "one": (2.439, 2.488),
             "two": (2.276, 2.322),
@@ -72,7 +72,7 @@ SLIPS = {
             "four": (2.981, 3.041),
         }
     },
-    "one-for-a-row": {
+    "other-ones (one a row)": {
         "names": {
             "one": (2.435, 2.484),
             "two": (2.223, 2.268),
@@ -80,7 +80,7 @@ SLIPS = {
             "four": (2.429, 2.478),
         }
     },
-    "a-tenth-added": {
+    "other-ones (a tenth)": {
         "names": {
             "one": (2.435, 2.484),
             "two": (2.218, 2.262),
@@ -88,7 +88,7 @@ SLIPS = {
             "four": (2.358, 2.405),
         }
     },
-    "mean-of-contexts": {
+    "contexts-averaged": {
         "names": {
             "one": (2.222, 2.266),
             "two": (2.22, 2.265),
@@ -104,7 +104,7 @@ SLIPS = {
             "four": (2.373, 2.421),
         }
     },
-    "log-of-mean": {
+    "mean-before-log": {
         "names": {
             "one": (2.046, 2.087),
             "two": (1.753, 1.788),
@@ -169,10 +169,10 @@ _other_ones = measured_otherwise(
     "You probably didn't add exactly 1 to every count.",
     "Add 1 to all V counts of every row, whether they are 0 or not, and divide by the sum of the "
     "row after that. It is larger by V than before, and V isn't added again.",
-    SLIPS["ones-for-zeros"],
-    SLIPS["letters-added-again"],
-    SLIPS["one-for-a-row"],
-    SLIPS["a-tenth-added"],
+    SLIPS["other-ones (for zeros)"],
+    SLIPS["other-ones (added again)"],
+    SLIPS["other-ones (one a row)"],
+    SLIPS["other-ones (a tenth)"],
 )
 
 _contexts_averaged = measured_otherwise(
@@ -180,7 +180,7 @@ _contexts_averaged = measured_otherwise(
     "You probably averaged the loss of each context first and then took the mean over contexts.",
     "A context that occurs once then counts as much as one that occurs a thousand times. Take the "
     "mean over all targets.",
-    SLIPS["mean-of-contexts"],
+    SLIPS["contexts-averaged"],
 )
 
 _within_names = measured_otherwise(
@@ -195,7 +195,7 @@ _mean_before_log = measured_otherwise(
     RANGES,
     "You probably took the mean of the probabilities before the logarithm.",
     "The loss of a target is minus the logarithm of its own probability. Take the mean of those.",
-    SLIPS["log-of-mean"],
+    SLIPS["mean-before-log"],
 )
 
 _unseen_contexts_left_out = measured_otherwise(

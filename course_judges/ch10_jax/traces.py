@@ -94,7 +94,7 @@ SLIPS = {
         },
         "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.152, 0.155)},
     },
-    "to-8": {
+    "to-other-lengths (8)": {
         "shakespeare": {
             "as_they_are": (47.52, 48.48),
             "padded": (7.92, 8.08),
@@ -102,7 +102,7 @@ SLIPS = {
         },
         "play": {"as_they_are": (87.12, 88.88), "padded": (16.83, 17.17), "waste": (0.064, 0.066)},
     },
-    "to-32": {
+    "to-other-lengths (32)": {
         "shakespeare": {
             "as_they_are": (47.52, 48.48),
             "padded": (1.98, 2.02),
@@ -110,7 +110,7 @@ SLIPS = {
         },
         "play": {"as_they_are": (87.12, 88.88), "padded": (4.95, 5.05), "waste": (0.309, 0.315)},
     },
-    "to-powers": {
+    "to-other-lengths (powers)": {
         "shakespeare": {
             "as_they_are": (47.52, 48.48),
             "padded": (4.95, 5.05),
@@ -170,8 +170,8 @@ _counted_on = measured_otherwise(
 _one_function = measured_otherwise(
     RANGES,
     "You probably called the same jitted function for both measurements.",
-    "It keeps what it has compiled, so padded lengths that it met as lengths of lines aren't traced "
-    "again. Jit a new function for each measurement.",
+    "It keeps what it has compiled, so padded lengths that it met as lengths of lines aren't "
+    "traced again. Jit a new function for each measurement.",
     SLIPS["one-function"],
 )
 
@@ -193,9 +193,9 @@ _to_other_lengths = measured_otherwise(
     RANGES,
     "You probably padded the lines to other lengths than multiples of 16.",
     "A line of 17 symbols is padded to 32, and one of 33 to 48. Check what your formula gives.",
-    SLIPS["to-8"],
-    SLIPS["to-32"],
-    SLIPS["to-powers"],
+    SLIPS["to-other-lengths (8)"],
+    SLIPS["to-other-lengths (32)"],
+    SLIPS["to-other-lengths (powers)"],
 )
 
 
