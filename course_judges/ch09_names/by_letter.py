@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -457,7 +459,7 @@ _beyond_the_end = mistake(
     "You go on counting after a name has ended.",
     lambda e: unwrapped(f"""What is k positions after a boundary is at place k only if no other
     boundary is in between. {_both(e)}"""),
-    also=(lambda *given: _counted_on_place(*given, around=True),),
+    also=(functools.partial(_counted_on_place, around=True),),
 )(_counted_on_place)
 
 

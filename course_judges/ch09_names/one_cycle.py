@@ -240,7 +240,7 @@ def _course(evidence: Evidence, what: str, way: int) -> str:
         return f"goes along a straight line {'instead of half a cosine' if same else ends}."
     if _alike(mine, _cosine(a, b, even), scale):
         return f"is half a cosine {ends}, but should go {should}."
-    if _alike(mine, _cosine(*right[[0, -1]], 2 * even), scale):
+    if _alike(mine, _cosine(float(right[0]), float(right[-1]), 2 * even), scale):
         return "goes along a whole cosine, there and back, instead of half of one."
     if (mine > 0).all() and _alike(np.log(mine), _cosine(np.log(a), np.log(b), even), 1.0):
         return "has a logarithm that goes along half a cosine, but it should do so itself."

@@ -535,7 +535,9 @@ def _first_wrong(evidence: Evidence) -> tuple[list[int], list[int], list[int]]:
     """How many letters a name has before its first wrong one, for each wrong name, how many of them
     were drawn, and how many letters there are before each right one.
     """
-    wrong, drawn, right = [], [], []
+    wrong: list[int] = []
+    drawn: list[int] = []
+    right: list[int] = []
     for case, given in _CASES[:2]:
         mine, wanted = evidence.yours(case)[:, :15], evidence.right(case)[:, :15]
         for one, other in zip(mine, wanted, strict=True):
