@@ -25,6 +25,36 @@ RECENT = """(
             & (agree.flip(-1).cumsum(dim=-1).flip(-1) <= (3 if name == "three" else 1))
         ).any(dim=-1)"""
 MOST_FREQUENT = "(agree.float() @ F.one_hot(y).float()).argmax(dim=-1) == y"
+NEIGHBORS = """        last = len(tokens) - n
+        return sum(tokens[i : i + last] * V ** (n - i) for i in range(n + 1))
+"""
+NEIGHBORS_WITHIN_NAMES = """        windows = tokens.unfold(0, n + 1, 1).clone()
+        past = windows[:, :-1]
+        before = (past == 0).flip(1).cumsum(1).flip(1) > 0
+        windows[:, :-1] = past.masked_fill(before, 0)
+        return (windows * V ** torch.arange(n, -1, -1)).sum(1)
+"""
+MEAN_OF_CONTEXTS = (
+    "(torch.bincount(rows // V, -given.log()) / torch.bincount(rows // V)).nanmean().item()"
+)
+JITTED_AGAIN = """    def traces(rows):
+        traced = []
+
+        @jax.jit
+        def mean(tokens):
+            traced.append(tokens.shape)  # runs only while JAX traces
+            return tokens.mean()
+"""
+JITTED_ONCE = """    traced = []
+
+    @jax.jit
+    def mean(tokens):
+        traced.append(tokens.shape)
+        return tokens.mean()
+
+    def traces(rows):
+        traced.clear()
+"""
 BLOCKS_CUT = """        model.blocks = nn.Sequential(*stack)
         losses[name] = evaluate(model, corpus.validation, 8)
 """
@@ -528,6 +558,39 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Counted in the validation split.", {"corpus.train": "corpus.validation"}
         ),
         "next-among-n": Slip("Took the next letter for one of the n.", {"start=1": "start=0"}),
+        "list-counted": Slip(
+            "Counted in the whole list of names.",
+            {"corpus.train": "torch.as_tensor(corpus.vocabulary.encode(corpus.text))"},
+        ),
+        "other-ones (for zeros)": Slip(
+            "Replaced counts of 0 by 1.",
+            {"counts.view(-1, V) + 1.0": "counts.view(-1, V).clamp(min=1).float()"},
+        ),
+        "other-ones (added again)": Slip(
+            "Added V to the sum of a row that holds the added ones already.",
+            {"counts.sum(dim=1)[rows // V]": "(counts.sum(dim=1)[rows // V] + V)"},
+        ),
+        "other-ones (one a row)": Slip("Added 1 / V to every count.", {"+ 1.0": "+ 1.0 / V"}),
+        "other-ones (a tenth)": Slip("Added 0.1 to every count.", {"+ 1.0": "+ 0.1"}),
+        "contexts-averaged": Slip(
+            "Took the mean of the mean losses of the contexts.",
+            {"-given.log().mean().item()": MEAN_OF_CONTEXTS},
+        ),
+        "within-names": Slip(
+            "Replaced what is before the name by boundaries.", {NEIGHBORS: NEIGHBORS_WITHIN_NAMES}
+        ),
+        "mean-before-log": Slip(
+            "Took the logarithm of the mean probability.",
+            {"-given.log().mean()": "-given.mean().log()"},
+        ),
+        "unseen-contexts-left-out": Slip(
+            "Left out targets whose context was never counted.",
+            {"given.log()": "given[counts.sum(dim=1)[rows // V] > V].log()"},
+        ),
+        "columns-divided": Slip(
+            "Divided by the sums of the columns.",
+            {"counts.sum(dim=1)[rows // V]": "counts.sum(dim=0)[rows % V]"},
+        ),
     },
     "10/traces": {
         "mean-of-lines": Slip(
@@ -554,6 +617,32 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "counted-on": Slip(
             "Didn't set the count back before the second measurement.",
             {"    def traces": "    traced = []\n\n    def traces", "        traced = []\n": ""},
+        ),
+        "one-function": Slip(
+            "Measured both with one jitted function, which knows some lengths already.",
+            {JITTED_AGAIN: JITTED_ONCE},
+        ),
+        "to-other-lengths (8)": Slip(
+            "Padded to multiples of 8.", {"-len(row) % 16": "-len(row) % 8"}
+        ),
+        "to-other-lengths (32)": Slip(
+            "Padded to multiples of 32.", {"-len(row) % 16": "-len(row) % 32"}
+        ),
+        "to-other-lengths (powers)": Slip(
+            "Padded to powers of two.",
+            {"-len(row) % 16": "(1 << (len(row) - 1).bit_length()) - len(row)"},
+        ),
+        "with-newlines": Slip(
+            "Kept the newline at the end of each line.",
+            {"splitlines() if line]": "splitlines(keepends=True) if line.strip()]"},
+        ),
+        "lines-padded": Slip(
+            "Took the share of lines that are padded.",
+            {
+                "1 - symbols / sum(len(row) for row in padded)": (
+                    "sum(len(row) % 16 > 0 for row in rows) / len(rows)"
+                )
+            },
         ),
     },
     "11/copying": {

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 
+from course_judges.ch09_names.losses import in_another_unit
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, rows_apart, unwrapped
+from course_judges.wording import listed, number, numbers_apart, rows_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch09_names.by_letter import WITHOUT_A_BOUNDARY
 from course_tasks.verdict import Finding
 
@@ -188,6 +192,12 @@ def _places_cross_rows(logits, x, y, boundary, longest):
     "You count the letters beyond the last place as if they were at the last place.",
     lambda e: unwrapped(f"""Place {e.number("longest") - 1} should include only its own letters, and
     later ones don't count at all. {_both(e)}"""),
+    also=(
+        # Positions whose place is unknown, and huge, are clamped with the others.
+        lambda logits, x, y, boundary, longest: _means(
+            _losses(logits, y), _place(x, boundary).clamp(max=longest - 1), y >= 0, longest
+        ),
+    ),
 )
 def _rest_in_the_last_place(logits, x, y, boundary, longest):
     place = _place(x, boundary)
@@ -299,6 +309,12 @@ _stops_at_ignored = mistake(
 _whole_names_alone = mistake(
     "You left out names that don't end within their row, but their letters count, too.",
     _both,
+    also=(
+        # Keeps the boundary that such a name begins with.
+        _counting_otherwise(
+            lambda x, _, boundary: (x == boundary).flip(1).cumsum(dim=1).flip(1) > 0
+        ),
+    ),
 )(
     _counting_otherwise(
         lambda x, _, boundary: (
@@ -320,6 +336,244 @@ _first_name_alone = mistake(
 )
 def _shifted_again(logits, x, y, boundary, longest):
     return loss_by_letter(logits[:, :-1], x[:, :-1], y[:, 1:], boundary, longest)
+
+
+def _with_places(place_of):
+    """An answer with its own way to find places: (B, T) `place_of(x, y, boundary, longest)`."""
+
+    def answer(logits, x, y, boundary, longest):
+        place = place_of(x, y, boundary, longest)
+        return _means(_losses(logits, y), place, y >= 0, longest)
+
+    return answer
+
+
+def _with_losses(losses_of):
+    """An answer with its own losses: (B, T) `losses_of(logits, x, y)`."""
+
+    def answer(logits, x, y, boundary, longest):
+        return _means(losses_of(logits, x, y), _place(x, boundary), y >= 0, longest)
+
+    return answer
+
+
+_reset_too_late = mistake(
+    "You set your count back one position too late.",
+    lambda e: unwrapped(f"""Each target then has the place of the position before it. Where `x` is
+    the boundary, the place is 0 already, so set the count back before you use it.
+    {_both(e)}"""),
+)(
+    _with_places(
+        lambda x, _, boundary, __: F.pad(_place(x, boundary), (1, 0), value=_UNKNOWN)[:, :-1]
+    )
+)
+
+
+@mistake(
+    "Your mean at place k includes the letters at later places, too.",
+    lambda e: f"It should include only the letters at place k itself. {_both(e)}",
+    also=(
+        # Positions whose place is unknown, and huge, are at later places, too.
+        lambda logits, x, y, boundary, longest: torch.stack(
+            [
+                _losses(logits, y)[(_place(x, boundary) >= k) & (y >= 0)].mean()
+                for k in range(longest)
+            ]
+        ),
+    ),
+)
+def _from_that_place(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    known = (y >= 0) & (place < x.shape[1])
+    return torch.stack([losses[(place >= k) & known].mean() for k in range(longest)])
+
+
+@mistake("You return medians instead of means.", _both)
+def _medians(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    return torch.stack([losses[(place == k) & (y >= 0)].median() for k in range(longest)])
+
+
+_inputs_for_targets = mistake(
+    "You compare the logits with `x[b, t]`, the token that was read, but they predict `y[b, t]`.",
+    _both,
+)(_with_losses(lambda logits, x, _: _losses(logits, x)))
+
+_softmax_twice = mistake(
+    "You took a softmax before `F.cross_entropy`, which takes one itself.",
+    lambda e: f"`F.cross_entropy` needs the logits as they are. {_both(e)}",
+)(_with_losses(lambda logits, _, y: _losses(logits.softmax(dim=-1), y)))
+
+_pairs_mixed = mistake(
+    "You compare logits with the targets of other rows and positions.",
+    lambda e: unwrapped(f"""One of the two is flattened or viewed row by row, the other position by
+    position. {_both(e)}"""),
+)(_with_losses(lambda logits, _, y: _losses(logits, y.T.reshape(y.shape))))
+
+_logits_before = mistake(
+    "You compare the target at t with the logits at t − 1, but those at t predict it.", _both
+)(_with_losses(lambda logits, _, y: _losses(logits.roll(1, dims=1), y)))
+
+_rows_left_out = mistake(
+    "You left out every row that has a target of −100.",
+    lambda e: unwrapped(f"""{int((e.inputs["y"] < 0).any(axis=1).sum())} of {len(e.inputs["y"])}
+    rows have one, but their other targets count. {_both(e)}"""),
+)(_counting_otherwise(lambda _, y, __: (y >= 0).all(dim=1, keepdim=True)))
+
+
+def _beyond(x, boundary, longest):
+    """(B, T) bool: letters beyond the last place."""
+    place = _place(x, boundary)
+    return (place >= longest) & (place < x.shape[1])
+
+
+def _until(beyond):
+    """An answer that stops in each row at the first True of (B, T) `beyond(x, y, boundary, n)`."""
+
+    def answer(logits, x, y, boundary, longest):
+        counts = (y >= 0) & (beyond(x, y, boundary, longest).cumsum(dim=1) == 0)
+        return _means(_losses(logits, y), _place(x, boundary), counts, longest)
+
+    return answer
+
+
+_stops_at_a_long_name = mistake(
+    "You stop in each row at the first letter beyond the last place.",
+    lambda e: unwrapped(f"""Later names of the row count again. Leave out the position (`continue`)
+    instead of the rest of the row (`break`). {_both(e)}"""),
+    # A target of −100 may be left out before that is asked.
+    also=(_until(lambda x, y, boundary, longest: _beyond(x, boundary, longest) & (y >= 0)),),
+)(_until(lambda x, _, boundary, longest: _beyond(x, boundary, longest)))
+
+
+def _counted_on_place(logits, x, y, boundary, longest, around=False):
+    """Counts every position that is k after any boundary, whether or not a name began since."""
+    losses, begins, found = _losses(logits, y), x == boundary, []
+    for k in range(longest):
+        after = begins.roll(k, 1) if around else F.pad(begins, (k, 0))[:, : x.shape[1]]
+        found.append(losses[after & (y >= 0)].mean())
+    return torch.stack(found)
+
+
+_beyond_the_end = mistake(
+    "You go on counting after a name has ended.",
+    lambda e: unwrapped(f"""What is k positions after a boundary is at place k only if no other
+    boundary is in between. {_both(e)}"""),
+    also=(functools.partial(_counted_on_place, around=True),),
+)(_counted_on_place)
+
+
+def _earlier_name_first(x, _, boundary, longest):
+    place = torch.full_like(x, _UNKNOWN)
+    for b, t in (x == boundary).nonzero().tolist():
+        for k in range(min(longest, x.shape[1] - t)):
+            if place[b, t + k] == _UNKNOWN:
+                place[b, t + k] = k
+    return place
+
+
+_next_name_ignored = mistake(
+    "You count a name on to the last place even if the next name has begun.",
+    lambda e: f"A boundary is always at place 0, also soon after another one. {_both(e)}",
+)(_with_places(_earlier_name_first))
+
+_maximum_down_the_columns = mistake(
+    "Your running maximum goes down the columns, from row to row.",
+    lambda e: unwrapped(f"""Rows don't continue each other. The last boundary is sought along a row,
+    with `dim=1`. {_both(e)}"""),
+)(
+    _with_places(
+        lambda x, _, boundary, __: (
+            torch.arange(x.shape[1])
+            - torch.where(x == boundary, torch.arange(x.shape[1]), -_UNKNOWN).cummax(dim=0).values
+        )
+    )
+)
+
+
+def _counts(evidence: Evidence) -> Array:
+    """How many targets count at each place."""
+    place = _place(torch.from_numpy(evidence.inputs["x"]), evidence.number("boundary")).numpy()
+    counts = evidence.inputs["y"] >= 0
+    return np.array([((place == k) & counts).sum() for k in range(evidence.number("longest"))])
+
+
+def _one_divisor(evidence: Evidence) -> Finding | None:
+    """Sums that are all divided by the same number."""
+    if not evidence.comparable("losses") or evidence.same("losses"):
+        return None
+    mine = evidence.yours("losses")
+    if not (mine > 0).all():
+        return None
+    divisors = evidence.right("losses") * _counts(evidence) / mine
+    if not np.allclose(divisors, divisors[0], rtol=1e-3):
+        return None
+    x, y = evidence.inputs["x"], evidence.inputs["y"]
+    known = {
+        "the number of rows": len(x),
+        "the number of targets that count": int((y >= 0).sum()),
+        "the number of all positions": y.size,
+        "the number of boundaries": int((x == evidence.number("boundary")).sum()),
+        "the number of positions in a row": x.shape[1],
+    }
+    which = next((f", {said}" for said, n in known.items() if abs(divisors[0] - n) < 0.01), "")
+    return Finding(
+        "one-divisor",
+        "You divide the sums of all places by the same number.",
+        f"It is {number(float(divisors[0]))}{which}. At places 0, 1, … there are"
+        f" {listed(_counts(evidence))} targets, and each sum is divided by its own."
+        f" {_both(evidence)}",
+        POSITION,
+    )
+
+
+_RULES = {
+    (True, True, False): (
+        "Your losses are right if every row begins with a boundary, but wrong if some don't.",
+        "Positions before a row's first boundary have no place and don't count, nor do rows"
+        " without any boundary.",
+    ),
+    (True, False, True): (
+        "Your losses are right if every target counts, but wrong if some are −100.",
+        "A target of −100 doesn't count, but its position still takes up a place in its name.",
+    ),
+    (True, False, False): (
+        "Your losses are right if rows begin with a boundary and all targets count, but not else.",
+        "Both rules go wrong: positions before a row's first boundary don't count, and nor do"
+        " targets of −100.",
+    ),
+}
+
+
+def _which_rule(evidence: Evidence) -> Finding | None:
+    """Which of the statement's rules goes wrong, from inputs that need only some of them."""
+    told = _worked_out(evidence)
+    if evidence.same("losses") or told is None:
+        return None
+    right = tuple(evidence.same(case) for case in ("plain", "ignoring", "unknown"))
+    if right in _RULES:
+        what, rule = _RULES[right]
+        return Finding("one-rule", what, f"{rule} {told.effect}", POSITION)
+    if any(right) or not evidence.comparable("apart"):
+        return None
+    if not evidence.same("apart"):
+        mine, wanted = numbers_apart(
+            *(float(side("apart")[0]) for side in (evidence.yours, evidence.right))
+        )
+        return Finding(
+            "other-losses",
+            "The losses that you average are wrong already, whatever their places are.",
+            f"With windows of one position each, all at place 0, you return {mine} instead of"
+            f" {wanted}. The loss of a position is `F.cross_entropy` of its logits and its target.",
+            POSITION,
+        )
+    return Finding(
+        "other-places",
+        "Your losses are wrong even if every row begins with a boundary and every target counts.",
+        "With windows of one position they are right. So look at how you count places, and at which"
+        f" logits you compare with which targets. {told.what} {told.effect}",
+        POSITION,
+    )
 
 
 def _first_place_empty(evidence: Evidence) -> bool:
@@ -400,7 +654,12 @@ TASK = Task(
         ),
         Part("All places have the right loss.", 2, matches("losses", "first")),
     ),
-    properties=(_first_letter_alone,),
+    properties=(
+        _first_letter_alone,
+        in_another_unit("losses", POSITION),
+        _one_divisor,
+        _which_rule,
+    ),
     examples=(_worked_out,),
     cases=("losses",),
 )

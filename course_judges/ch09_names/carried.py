@@ -4,14 +4,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import combinations, product
+
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
+from course_judges.ch09_names.losses import in_another_unit
 from course_judges.ch09_names.sections import CARRIED
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch09_names.carried import PROBE, START_GRADIENT
+from course_tasks.ch09_names.models import Recurrent, State
 from course_tasks.verdict import Finding
 
 _TWICE = "backward through the graph a second time"
@@ -218,9 +225,8 @@ def _read_twice(evidence: Evidence) -> bool:
 
 _graph_kept = mistake(
     "You carry a state that is still attached to the graph of the batch before.",
-    lambda e: unwrapped(f"""In the second of {len(e.inputs["x"])} batches, `backward` went back into
-    the first one, whose graph was already freed. Detach both the hidden state and the cell
-    state."""),
+    """`backward` went back into an earlier batch, whose graph was already freed. Detach both the
+    hidden state and the cell state after every batch.""".replace("\n    ", " "),
     recognized=_read_twice,
 )(_pieces(_others, lambda state: state, _each))
 
@@ -377,7 +383,13 @@ _last_gradient_only = mistake(
 )(_pieces(_others, _all_detached, _latest))
 
 
-@mistake("No loss went backward, so nothing was added to the gradients.", _steepness)
+@mistake(
+    "Nothing was added to the gradients.",
+    lambda e: (
+        unwrapped(f"""{_steepness(e)} That is what was there before the call. Does every loss go
+    backward, and through the model? `no_grad` and `detach` cut the way to its parameters.""")
+    ),
+)
 def _no_gradient(model, batches):
     with torch.no_grad():
         return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
@@ -512,6 +524,201 @@ def _means_so_far(model, batches):
     return [sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]
 
 
+def _model(evidence: Evidence) -> Recurrent:
+    names = ("embedding", "inward", "across", "output")
+    return Recurrent(*(torch.from_numpy(evidence.inputs[name]) for name in names))
+
+
+@torch.no_grad()
+def _before(evidence: Evidence, batch: int) -> tuple[Recurrent, State, Tensor]:
+    """The model, the state at the end of the batch before, and the targets of a batch."""
+    model, x = _model(evidence), torch.from_numpy(evidence.inputs["x"])
+    blank = torch.zeros(1, x.shape[1], model.across.shape[0])
+    state = blank, blank
+    for n in range(batch):
+        fresh = torch.from_numpy(evidence.inputs["fresh"][n])[None, :, None] | (n == 0)
+        state = model.read(x[n], _others(state, fresh))[1]
+    return model, state, torch.from_numpy(evidence.inputs["y"])[batch]
+
+
+def _first_wrong(evidence: Evidence) -> int | None:
+    """The first batch whose loss is wrong."""
+    if not evidence.comparable("pieces.losses"):
+        return None
+    off = _off(evidence.yours("pieces.losses"), evidence.right("pieces.losses"))
+    return int(off.argmax()) if off.any() else None
+
+
+def _off(mine: Array, right: Array) -> Array:
+    return np.asarray(~(abs(mine - right) <= 1e-4 * abs(right) + 1e-5))
+
+
+# What a row may start from: hidden state and cell state.
+_STARTS: dict[str, Callable[[Tensor, Tensor], State]] = {
+    "start blank": lambda h, c: (0 * h, 0 * c),
+    "go on": lambda h, c: (h, c),
+    "have their hidden state in both": lambda h, _: (h, h),
+    "have their cell state in both": lambda _, c: (c, c),
+    "go on with their cell state alone": lambda h, c: (0 * h, c),
+    "go on with their hidden state alone": lambda h, c: (h, 0 * c),
+}
+
+
+def _rows_told(rows: Sequence[int]) -> str:
+    """Rows in words, as in "row 0" or "rows 0 and 2"."""
+    *before, last = (str(row) for row in rows)
+    return f"rows {', '.join(before)} and {last}" if before else f"row {last}"
+
+
+@torch.no_grad()
+def _other_starts(evidence: Evidence) -> Finding | None:
+    """From which states the rows of the first wrong batch start, if that explains its loss."""
+    batch = _first_wrong(evidence)
+    if not batch:
+        return None
+    model, (hidden, cell), y = _before(evidence, batch)
+    x, B = torch.from_numpy(evidence.inputs["x"])[batch], len(y)
+    mine = float(evidence.yours("pieces.losses")[batch])
+    each = {}
+    for name, start in _STARTS.items():
+        logits, _ = model.read(x, start(hidden, cell))
+        losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+        each[name] = losses.mean(dim=1).numpy()  # (B,)
+    fresh = evidence.inputs["fresh"][batch]
+    right = ["start blank" if new else "go on" for new in fresh]
+    # All rows that go on, or that are fresh, are treated alike; or each is blank or not.
+    tried = [[one if new else other for new in fresh] for one in _STARTS for other in _STARTS] + [
+        list(rows) for rows in product(("start blank", "go on"), repeat=B)
+    ]
+    for starts in tried:
+        found = float(np.mean([each[start][b] for b, start in enumerate(starts)]))
+        if starts == right or _off(np.array(mine), np.array(found)):
+            continue
+        wrong = [b for b in range(B) if starts[b] != right[b]]
+        kinds = {starts[b] for b in wrong}
+        if len(kinds) > 1:
+            continue
+        does = kinds.pop()
+        does = does if len(wrong) > 1 else _OF_ONE_ROW[does]
+        should = "start blank, because they are fresh" if fresh[wrong[0]] else "go on"
+        if len({bool(fresh[b]) for b in wrong}) > 1:
+            continue
+        they = "they" if len(wrong) > 1 else "it"
+        return Finding(
+            "other-starts",
+            "Some rows of a batch start from the wrong state.",
+            unwrapped(f"""{_first_off(evidence)} That is the loss if {_rows_told(wrong)} of batch
+            {batch} {does}. But {they} should
+            {should if len(wrong) > 1 else should.replace("they are", "it is")}."""),
+            CARRIED,
+        )
+    return None
+
+
+_OF_ONE_ROW = {
+    "start blank": "starts blank",
+    "go on": "goes on",
+    "have their hidden state in both": "has its hidden state in both",
+    "have their cell state in both": "has its cell state in both",
+    "go on with their cell state alone": "goes on with its cell state alone",
+    "go on with their hidden state alone": "goes on with its hidden state alone",
+}
+
+
+def _targets_left_out(evidence: Evidence) -> Finding | None:
+    """A loss of batch 0, in which nothing is carried, that is the mean over some targets alone."""
+    if _first_wrong(evidence) != 0:
+        return None
+    model, state, y = _before(evidence, 0)
+    with torch.no_grad():
+        logits, _ = model.read(torch.from_numpy(evidence.inputs["x"])[0], state)
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none").numpy()  # (B, T)
+    mine, (B, T) = float(evidence.yours("pieces.losses")[0]), losses.shape
+    some = [rows for n in range(1, B) for rows in combinations(range(B), n)]
+    parts = {f"{_rows_told(rows)} alone": losses[list(rows)] for rows in some}
+    parts |= {f"positions {t} to {T - 1} alone": losses[:, t:] for t in range(1, T - 1)}
+    parts |= {f"positions 0 to {t} alone": losses[:, : t + 1] for t in range(1, T - 1)}
+    told = next(
+        (
+            f" It is the mean over {part}."
+            for part, held in parts.items()
+            if not _off(np.array(mine), np.array(float(held.mean())))
+        ),
+        "",
+    )
+    return Finding(
+        "first-loss",
+        "Your loss is wrong already for batch 0, where nothing is carried yet.",
+        unwrapped(f"""{_first_off(evidence)}{told} In batch 0 every row starts blank, and the loss
+        is the plain cross-entropy, a mean over all {y.numel()} targets."""),
+        CARRIED,
+    )
+
+
+def _partly_attached(evidence: Evidence) -> Finding | None:
+    """Gradients that go back into an earlier batch at some boundaries, but not at all."""
+    if not evidence.same("pieces.losses") or evidence.same(*_GRADIENTS):
+        return None
+    count = len(evidence.inputs["x"])
+    for n in range(1, count):
+        for attached in combinations(range(count - 1), n):
+            found = evidence.variants.answers(_ATTACHED[attached], PROBE, evidence.inputs)
+            if all(np.allclose(evidence.yours(g), found.values[g], 1e-3, 1e-5) for g in _GRADIENTS):
+                return Finding(
+                    "attached-after-some",
+                    "After some batches you carry a state that isn't detached.",
+                    unwrapped(f"""This is so after {_batches(attached)}, so the loss of the next
+                    batch also goes backward into that one. {_steepness(evidence)}"""),
+                    CARRIED,
+                )
+    return None
+
+
+def _batches(numbers: Sequence[int]) -> str:
+    return _rows_told(numbers).replace("row", "batch", 1).replace("batchs", "batches")
+
+
+def _attached_after(batches):
+    """An answer that doesn't detach the state after these batches."""
+
+    def answer(model, given):
+        state, losses = None, []
+        for n, (x, y, fresh) in enumerate(given):
+            if state is not None:
+                state = _others(state, fresh[None, :, None])
+                state = state if n - 1 in batches else _all_detached(state)
+            logits, state = model.read(x, state)
+            losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+        torch.stack(losses).sum().backward()
+        return [loss.item() for loss in losses]
+
+    return answer
+
+
+_ATTACHED = {
+    batches: _attached_after(batches) for n in range(1, 4) for batches in combinations(range(3), n)
+}
+
+
+def _one_number(evidence: Evidence) -> bool:
+    """True if the mean or the sum of the right losses was returned instead of all."""
+    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
+    return mine.size == 1 and any(
+        np.isclose(mine.item(), whole, rtol=1e-4) for whole in (right.mean(), right.sum())
+    )
+
+
+@mistake(
+    "You return a single loss for all batches, but the task asks for one for each.",
+    lambda e: unwrapped(f"""There are {len(e.inputs["x"])} batches. Your number is
+    {number(float(e.yours("pieces.losses").item()), 4)}, the mean or the sum of their losses."""),
+    recognized=_one_number,
+)
+def _one_loss_for_all(model, batches):
+    losses = read_in_pieces(model, batches)
+    return [sum(losses) / len(losses)]
+
+
 def _states_off(evidence: Evidence) -> Finding | None:
     """Which losses are wrong if not all are, and what those batches have in common."""
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
@@ -584,6 +791,16 @@ TASK = Task(
             matches(*_GRADIENTS, *_KEPT),
         ),
     ),
-    properties=(_ratio_of_gradients, _model_changed, _states_off, _weighed, _other_gradients),
+    properties=(
+        _ratio_of_gradients,
+        _model_changed,
+        in_another_unit("pieces.losses", CARRIED),
+        _targets_left_out,
+        _other_starts,
+        _states_off,
+        _weighed,
+        _partly_attached,
+        _other_gradients,
+    ),
     examples=(_worked_out,),
 )

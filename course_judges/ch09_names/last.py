@@ -8,9 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from course_judges.ch09_names.losses import in_another_unit
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, rows_apart, unwrapped
+from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.ch09_names.shared import echoing_model
 from course_tasks.verdict import Finding
 
@@ -158,6 +159,10 @@ def _summed(model, tokens, lengths):
     lambda e: unwrapped(f"""For {e.right("twice.losses").size} lengths you return
     {e.yours("twice.losses").size} losses. A dict or a set would keep each length only once."""),
     cases=("losses", "twice"),
+    also=(
+        lambda model, tokens, lengths: losses_at_last(model, tokens, list({*lengths})),
+        lambda model, tokens, lengths: losses_at_last(model, tokens, sorted({*lengths})),
+    ),
 )
 def _answered_once(model, tokens, lengths):
     return losses_at_last(model, tokens, list(dict.fromkeys(lengths)))
@@ -239,43 +244,253 @@ def _of_each_target(evidence: Evidence, T: int):
     return F.cross_entropy(logits[:, -1], windows[:, -1], reduction="none").double().numpy()
 
 
-def _asked_about(evidence: Evidence, place: int) -> tuple[int, int] | None:
-    """The first and the last token of a range over which your loss at this place is the mean; None
-    if there is no such range.
+def _asked_about(evidence: Evidence, place: int) -> str | None:
+    """Which tokens your loss at this place is the mean over, in words; None if they are no range,
+    with or without gaps of one length.
     """
     T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
-    sums = np.concatenate([[0], _of_each_target(evidence, T).cumsum()])
-    for start in range(len(sums) - 1):
-        counts = np.arange(1, len(sums) - start)
-        means = (sums[start + 1 :] - sums[start]) / counts
-        found = np.flatnonzero(abs(means - mine) < 1e-5 * abs(mine))
-        if len(found):
-            return T + start, T + start + int(found[-1])
+    each = _of_each_target(evidence, T)
+    for stride in range(1, max(int(evidence.inputs["lengths"].max()), 3) + 1):
+        for start in range(len(each) if stride == 1 else len(each) // 2):
+            taken = each[start::stride]
+            means = taken.cumsum() / np.arange(1, len(taken) + 1)
+            # With gaps, it has to be all up to the end, so that it is no coincidence.
+            found = np.flatnonzero(abs(means - mine) < 1e-5 * abs(mine))
+            found = found if stride == 1 else found[found >= len(taken) - 2]
+            if len(found):
+                first, last = T + start, T + start + stride * int(found[-1])
+                return f"{_nth(stride)} token from {first} to {last}"
     return None
 
 
+def _nth(stride: int) -> str:
+    """ "every" or "every third"."""
+    words = ("every", "every second", "every third")
+    return words[stride - 1] if stride <= len(words) else f"every {stride}th"
+
+
 def _other_range(evidence: Evidence) -> Finding | None:
-    """Losses that are means over other ranges of targets than the one asked for."""
+    """Losses that are means over other targets than the ones asked for."""
     if not evidence.comparable("losses"):
         return None
     mine, right = evidence.yours("losses"), evidence.right("losses")
     off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
-    ranges = {int(place): _asked_about(evidence, int(place)) for place in off}
-    if not ranges or None in ranges.values():
+    taken = {int(place): _asked_about(evidence, int(place)) for place in off}
+    if not taken or None in taken.values():
         return None
     lengths, longest = evidence.inputs["lengths"], int(evidence.inputs["lengths"].max())
     told = ", and ".join(
-        f"for T = {int(lengths[place])} over tokens {found[0]} to {found[1]}"
-        for place, found in ranges.items()
-        if found is not None
+        f"for T = {int(lengths[place])} over {tokens}" for place, tokens in taken.items()
     )
     return Finding(
         "other-targets-asked",
         "You average over other targets than the ones asked for.",
         f"Counting tokens from 0, you average {told}. For every length, the targets should be "
-        f"tokens {longest} to {len(evidence.inputs['tokens']) - 1}. {_both(evidence)}",
+        f"all tokens from {longest} to {len(evidence.inputs['tokens']) - 1}. {_both(evidence)}",
         SAME_PAST,
     )
+
+
+def _divided(evidence: Evidence, place: int) -> tuple[int, int, int] | None:
+    """The first and the last token over which your loss at this place is a sum, and what it is
+    divided by; None if that doesn't explain it.
+    """
+    T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
+    count, N = _count(evidence), len(evidence.inputs["tokens"])
+    each, longest = _of_each_target(evidence, T), N - count
+    for first in (longest, longest + 1):
+        for last in (N - 1, N - 2):
+            total = each[first - T : last + 1 - T].sum()
+            for divisor in (count, count - 1, count + 1, N, N - 1, N - T, N - T - 1, N - T + 1):
+                if abs(total / divisor - mine) < 1e-5 * abs(mine):
+                    return first, last, divisor
+    return None
+
+
+def _other_divisor(evidence: Evidence) -> Finding | None:
+    """Sums that are divided by another number than that of their terms."""
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
+    found = {int(place): _divided(evidence, int(place)) for place in off}
+    if not found or None in found.values():
+        return None
+    lengths = evidence.inputs["lengths"]
+    told = ", ".join(
+        f"for T = {int(lengths[place])} the sum of {last - first + 1} losses divided by {divisor}"
+        for place, how in found.items()
+        if how is not None
+        for first, last, divisor in (how,)
+    )
+    return Finding(
+        "another-divisor",
+        "You divide the sum of the losses by a number that isn't that of the targets.",
+        f"Your loss is {told}. There are {_count(evidence)} targets for every length."
+        f" {_both(evidence)}",
+        SAME_PAST,
+    )
+
+
+@torch.no_grad()
+def _losses_of_pasts(evidence: Evidence) -> dict[tuple[int, int], float]:
+    """The mean loss of all targets if the model reads the tokens from a places before a target to b
+    places before it, for all a ≥ b ≥ 0; b = 0 is the target itself.
+    """
+    tokens, longest = torch.from_numpy(evidence.inputs["tokens"]), _longest(evidence)
+    model, ends = echoing_model(evidence.inputs).eval(), torch.arange(longest, len(tokens))
+    found = {}
+    for a in range(longest + 2):  # a negative index counts from the end
+        read = range(-a, min(longest - a, 1))
+        logits = model(tokens[ends[:, None] + torch.tensor(read)])[0]
+        for place, b in enumerate(read):
+            found[a, -b] = F.cross_entropy(logits[:, place], tokens[ends]).item()
+    return found
+
+
+def _longest(evidence: Evidence) -> int:
+    return int(evidence.inputs["lengths"].max())
+
+
+def _other_past(evidence: Evidence) -> Finding | None:
+    """Losses of the right targets after other tokens than the T before them."""
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
+    known, told = _losses_of_pasts(evidence), []
+    for place in off:
+        read = [past for past, loss in known.items() if abs(loss - mine[place]) < 1e-5 * loss]
+        if not read:
+            return None
+        a, b = read[0]
+        T = int(evidence.inputs["lengths"][place])
+        if a == b:
+            tokens = "the target itself" if b == 0 else f"the token {_back(b)} before the target"
+        else:
+            upto = "the target itself" if b == 0 else f"{b} before it"
+            tokens = f"the tokens from {_back(a)} before the target to {upto}"
+        told.append(f"for T = {T} {tokens}")
+    return (
+        Finding(
+            "another-past",
+            "Your model reads another past than the T tokens right before the target.",
+            f"Your losses are those of a model that has read {', and '.join(told)}. For a length T"
+            f" it should be the tokens from T before the target to 1 before it. {_both(evidence)}",
+            SAME_PAST,
+        )
+        if told
+        else None
+    )
+
+
+def _back(places: int) -> str:
+    return f"{places} place{'s' if places > 1 else ''}"
+
+
+def _in_another_order(evidence: Evidence) -> Finding | None:
+    """The right losses, but not in the order of `lengths`."""
+    if not evidence.comparable("losses") or evidence.same("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    lengths = evidence.inputs["lengths"].tolist()
+    if not np.allclose(np.sort(mine), np.sort(right), rtol=1e-4):
+        return None
+    order = [lengths[int(abs(right - loss).argmin())] for loss in mine]
+    how = " That is in increasing order." if order == sorted(order) else ""
+    return Finding(
+        "another-order",
+        "Your losses are right, but not in the order of `lengths`.",
+        f"With lengths {listed(lengths)}, you return the losses of {listed(order)}.{how}",
+        SAME_PAST,
+    )
+
+
+def _lengths_returned(evidence: Evidence) -> bool:
+    return evidence.comparable("losses") and np.array_equal(
+        evidence.yours("losses"), evidence.inputs["lengths"]
+    )
+
+
+@mistake(
+    "Your losses, one after the other, are the lengths themselves.",
+    lambda e: unwrapped(f"""You return {listed(e.inputs["lengths"])}. If you return a dictionary, a
+    loop over it gives its keys. Return a list of its values."""),
+    recognized=_lengths_returned,
+)
+def _dictionary_returned(model, tokens, lengths):
+    return dict(zip(lengths, losses_at_last(model, tokens, lengths), strict=True))
+
+
+def _shown_too_much(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("losses")
+    return raised is not None and "more than block_size" in raised.message
+
+
+@mistake(
+    "You show the model more tokens than the longest past has.",
+    lambda e: unwrapped(f"""It stopped with “{e.answers.errors["losses"].message}”. The longest
+    length is {_longest(e)}. A window of T inputs and a target has T + 1 tokens, and the model reads
+    only the T inputs."""),
+    recognized=_shown_too_much,
+)
+def _target_shown_as_well(model, tokens, lengths):
+    windows = _windows(tokens, max(lengths))
+    return [F.cross_entropy(model(windows)[0][:, -2], windows[:, -1]).item() for _ in lengths]
+
+
+_past_reversed = mistake(
+    "You show the model the past in reverse order.",
+    lambda e: f"The token right before the target should be read last. {_both(e)}",
+)(_at_other_windows(lambda windows, T: windows[:, -1 - T : -1].flip(1)))
+
+
+def _of_probabilities(number_of):
+    """An answer that makes its number from the probabilities of the targets."""
+
+    @torch.no_grad()
+    def answer(model, tokens, lengths):
+        windows = _windows(tokens, max(lengths))
+        found = []
+        for T in lengths:
+            chances = model(windows[:, -1 - T : -1])[0][:, -1].softmax(dim=-1)
+            found.append(number_of(chances.gather(1, windows[:, -1:])).item())
+        return found
+
+    return answer
+
+
+_mean_probability = mistake(
+    "You return the mean probability of the targets instead of their mean loss.",
+    lambda e: f"A loss is minus the logarithm of the probability. {_both(e)}",
+)(_of_probabilities(lambda chances: chances.mean()))
+
+_logarithm_of_the_mean = mistake(
+    "You took the mean of the probabilities before the logarithm instead of after it.",
+    lambda e: unwrapped(f"""The mean loss is the mean of minus the logarithms. Take the logarithm of
+    each target's probability first. {_both(e)}"""),
+)(_of_probabilities(lambda chances: -chances.mean().log()))
+
+_softmax_taken_twice = mistake(
+    "You took a softmax before `F.cross_entropy`, which takes one itself.",
+    lambda e: f"`F.cross_entropy` needs the logits as they are. {_both(e)}",
+)(
+    _at_other_windows(
+        lambda windows, T: windows[:, -1 - T : -1],
+        read=lambda logits: logits[:, -1].softmax(dim=-1),
+    )
+)
+
+_oldest_for_target = mistake(
+    "You took as target the first token that the model reads, not the one after the last.",
+    lambda e: (
+        f"`windows[:, 0]` is the oldest token of a window, but the last is its target. {_both(e)}"
+    ),
+)(
+    lambda model, tokens, lengths: [
+        _loss(model, _windows(tokens, T)[max(lengths) - T :], target=0) for T in lengths
+    ]
+)
 
 
 def _one_token_less(evidence: Evidence) -> bool:
@@ -388,7 +603,16 @@ TASK = Task(
             matches("losses", "twice"),
         ),
     ),
-    properties=(_past_of_one, _other_range, _single_target, _mode_changed),
+    properties=(
+        _in_another_order,
+        in_another_unit("losses", SAME_PAST),
+        _other_divisor,
+        _other_range,
+        _other_past,
+        _past_of_one,
+        _single_target,
+        _mode_changed,
+    ),
     examples=(_worked_out,),
     cases=("losses",),
 )

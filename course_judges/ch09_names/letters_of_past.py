@@ -48,6 +48,86 @@ SLIPS = {
             "four": (2.237, 2.282),
         }
     },
+    "list-counted": {
+        "names": {
+            "one": (2.432, 2.481),
+            "two": (2.199, 2.244),
+            "three": (2.126, 2.169),
+            "four": (2.325, 2.372),
+        }
+    },
+    "other-ones (for zeros)": {
+        "names": {
+            "one": (2.434, 2.484),
+            "two": (2.228, 2.273),
+            "three": (2.265, 2.31),
+            "four": (2.614, 2.667),
+        }
+    },
+    "other-ones (added again)": {
+        "names": {
+            "one": (2.439, 2.488),
+            "two": (2.276, 2.322),
+            "three": (2.458, 2.508),
+            "four": (2.981, 3.041),
+        }
+    },
+    "other-ones (one a row)": {
+        "names": {
+            "one": (2.435, 2.484),
+            "two": (2.223, 2.268),
+            "three": (2.183, 2.227),
+            "four": (2.429, 2.478),
+        }
+    },
+    "other-ones (a tenth)": {
+        "names": {
+            "one": (2.435, 2.484),
+            "two": (2.218, 2.262),
+            "three": (2.154, 2.197),
+            "four": (2.358, 2.405),
+        }
+    },
+    "contexts-averaged": {
+        "names": {
+            "one": (2.222, 2.266),
+            "two": (2.22, 2.265),
+            "three": (2.426, 2.475),
+            "four": (2.709, 2.764),
+        }
+    },
+    "within-names": {
+        "names": {
+            "one": (2.435, 2.484),
+            "two": (2.225, 2.27),
+            "three": (2.202, 2.246),
+            "four": (2.373, 2.421),
+        }
+    },
+    "mean-before-log": {
+        "names": {
+            "one": (2.046, 2.087),
+            "two": (1.753, 1.788),
+            "three": (1.76, 1.795),
+            "four": (2.105, 2.147),
+        }
+    },
+    "unseen-contexts-left-out": {
+        "names": {
+            "one": (2.435, 2.484),
+            "two": (2.226, 2.271),
+            "three": (2.227, 2.272),
+            "four": (2.474, 2.524),
+        }
+    },
+    "columns-divided": {
+        "names": {
+            "one": (2.435, 2.484),
+            "two": (4.689, 4.784),
+            "three": (7.531, 7.683),
+            "four": (11.684, 11.92),
+        }
+    },
 }
 
 _measured_where_counted = measured_otherwise(
@@ -74,6 +154,63 @@ _next_among_n = measured_otherwise(
     "Your table `two`, for example, knows only one letter of the past. A context has n "
     "letters and the next one comes after it, so you count n + 1 neighbors at a time.",
     SLIPS["next-among-n"],
+)
+
+
+_list_counted = measured_otherwise(
+    RANGES,
+    "You probably counted in the whole list of names, validation names included.",
+    "The tables then know the names that they are measured on. Count in `corpus.train` only.",
+    SLIPS["list-counted"],
+)
+
+_other_ones = measured_otherwise(
+    RANGES,
+    "You probably didn't add exactly 1 to every count.",
+    "Add 1 to all V counts of every row, whether they are 0 or not, and divide by the sum of the "
+    "row after that. It is larger by V than before, and V isn't added again.",
+    SLIPS["other-ones (for zeros)"],
+    SLIPS["other-ones (added again)"],
+    SLIPS["other-ones (one a row)"],
+    SLIPS["other-ones (a tenth)"],
+)
+
+_contexts_averaged = measured_otherwise(
+    RANGES,
+    "You probably averaged the loss of each context first and then took the mean over contexts.",
+    "A context that occurs once then counts as much as one that occurs a thousand times. Take the "
+    "mean over all targets.",
+    SLIPS["contexts-averaged"],
+)
+
+_within_names = measured_otherwise(
+    RANGES,
+    "You probably began every name with boundaries instead of with the end of the name before it.",
+    "Here a context may reach across a boundary into the name before. Take n + 1 neighbors of the "
+    "text as they are.",
+    SLIPS["within-names"],
+)
+
+_mean_before_log = measured_otherwise(
+    RANGES,
+    "You probably took the mean of the probabilities before the logarithm.",
+    "The loss of a target is minus the logarithm of its own probability. Take the mean of those.",
+    SLIPS["mean-before-log"],
+)
+
+_unseen_contexts_left_out = measured_otherwise(
+    RANGES,
+    "You probably left out targets whose context doesn't occur in the training split.",
+    "There the table guesses all symbols alike, and that is part of its loss. All four tables need "
+    "the same targets.",
+    SLIPS["unseen-contexts-left-out"],
+)
+
+_columns_divided = measured_otherwise(
+    RANGES,
+    "You probably divided the counts by the sums of the columns instead of the rows.",
+    "A row holds what follows one context, and its V probabilities sum to 1.",
+    SLIPS["columns-divided"],
 )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from course_judges.ch09_names.sections import CYCLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import first_upper, number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch09_names.one_cycle import SHORT
 from course_tasks.verdict import Finding
 
@@ -150,6 +151,144 @@ def _anchors(evidence: Evidence) -> Finding | None:
             CYCLE,
         )
     return None
+
+
+# The two halves of a cycle, as they are called.
+_WAYS = ("up to the peak", "from the peak to the end")
+
+
+def _half(evidence: Evidence, what: str, way: int) -> tuple[Array, Array]:
+    """Your values and the right ones of one half, the peak included; rates in their own unit."""
+    turn, unit = _turn(evidence), float(evidence.inputs["peak"]) if what == "rate" else 1.0
+    part = slice(turn, None) if way else slice(turn + 1)
+    mine, right = (
+        unit * side(f"cycle.{what}").astype(float)[part]
+        for side in (evidence.yours, evidence.right)
+    )
+    return mine, right
+
+
+def _alike(mine: Array | float, right: Array | float, scale: float) -> bool:
+    return bool(np.allclose(mine, right, rtol=0, atol=1e-4 * abs(scale)))
+
+
+def _same(mine: Array, right: Array) -> bool:
+    return np.allclose(mine, right, rtol=1e-4, atol=1e-7)
+
+
+def _called(evidence: Evidence, value: float) -> str:
+    """A value, and which of the settings it is."""
+    names = ("peak", "start_factor", "final_factor", "low", "high")
+    peak, start, final, low, high = (float(evidence.inputs[name]) for name in names)
+    known = {
+        "`peak`": peak,
+        "`peak / start_factor`": peak / start,
+        "`peak / final_factor`": peak / final,
+        "`peak · start_factor`": peak * start,
+        "`peak / start_factor / final_factor`": peak / start / final,
+        "`peak / start_factor · final_factor`": peak / start * final,
+        "`low`": low,
+        "`high`": high,
+    }
+    name = next((name for name, one in known.items() if abs(one - value) < 1e-5 * abs(one)), "")
+    return f"{number(value, 4)} ({name})" if name else number(value, 4)
+
+
+def _cosine(a: float, b: float, share: Array) -> Array:
+    return np.asarray(b + (a - b) / 2 * (1 + np.cos(np.pi * share)))
+
+
+def _share(mine: Array, right: Array, way: int) -> tuple[float, float] | None:
+    """The shares s at the first and the last step of a half, if yours is half a cosine between the
+    right values, but with another s that is kept between 0 and 1. The peak is a step of the rise.
+    """
+    a, b = float(right[0]), float(right[-1])
+    angle = 2 * (mine[way:] - b) / (a - b) - 1
+    if (abs(angle) > 1 + 1e-6).any():
+        return None
+    found = np.arccos(angle.clip(-1, 1)) / np.pi
+    steps = np.arange(len(found))
+    inside = (found > 0.02) & (found < 0.98)
+    if inside.sum() < 3:
+        return None
+    slope, start = np.polyfit(steps[inside], found[inside], 1)
+    shares = (start + slope * steps).clip(0, 1)
+    if not _alike(_cosine(a, b, shares), mine[way:], b - a):
+        return None
+    return float(shares[0]), float(shares[-1])
+
+
+def _course(evidence: Evidence, what: str, way: int) -> str:
+    """How your rate or your momentum goes in one half, in words; empty if nothing is known."""
+    mine, right = _half(evidence, what, way)
+    other = "momentum" if what == "rate" else "rate"
+    if np.allclose(mine, _half(evidence, other, way)[1], rtol=1e-4):
+        return f"is what your {other} should be. Do you return the two in the wrong order there?"
+    a, b, scale = float(mine[0]), float(mine[-1]), float(abs(right[-1] - right[0]))
+    even = np.linspace(0, 1, len(mine))
+    ends = f"from {_called(evidence, a)} to {_called(evidence, b)}"
+    should = f"from {number(float(right[0]), 4)} to {number(float(right[-1]), 4)}"
+    if _alike(mine, a, scale):
+        return f"stays at {_called(evidence, a)}, but should go {should}."
+    if _alike(mine[:-1], a, scale):
+        return (
+            f"stays at {_called(evidence, a)} until its last step. Is your share s a whole number,"
+            " because you divide with `//`?"
+        )
+    if _alike(mine, a + (b - a) * even, scale):
+        same = _alike(a, right[0], scale) and _alike(b, right[-1], scale)
+        return f"goes along a straight line {'instead of half a cosine' if same else ends}."
+    if _alike(mine, _cosine(a, b, even), scale):
+        return f"is half a cosine {ends}, but should go {should}."
+    if _alike(mine, _cosine(float(right[0]), float(right[-1]), 2 * even), scale):
+        return "goes along a whole cosine, there and back, instead of half of one."
+    if (mine > 0).all() and _alike(np.log(mine), _cosine(np.log(a), np.log(b), even), 1.0):
+        return "has a logarithm that goes along half a cosine, but it should do so itself."
+    if (mine > 0).all() and _alike(np.log(mine), np.log(a) + np.log(b / a) * even, 1.0):
+        return f"grows or shrinks by the same factor at each step, {ends}."
+    sine = right[-1] + (right[0] - right[-1]) / 2 * (1 + np.sin(np.pi * even))
+    if _alike(mine[way:], sine[way:], scale):
+        return "follows the sine of π s instead of the cosine."
+    shares = _share(mine, right, way)
+    if shares is None:
+        return ""
+    first, last, wanted = (number(round(share, 4) + 0.0) for share in (*shares, even[way]))
+    begin, end = (
+        (_turn(evidence) + 1, evidence.number("steps") - 1) if way else (0, _turn(evidence))
+    )
+    return (
+        f"is a cosine between the right values, but its share s is {first} at step {begin} and"
+        f" {last} at step {end} instead of {wanted} and 1."
+    )
+
+
+def _other_course(evidence: Evidence) -> Finding | None:
+    """How each wrong half of the rate or the momentum goes instead."""
+    quantities = ("rate", "momentum")
+    if not all(evidence.comparable(f"cycle.{what}") for what in quantities):
+        return None
+    mine, right = evidence.yours("cycle.rate"), evidence.right("cycle.rate")
+    if not evidence.same("cycle.rate") and np.allclose(mine[0] * right, right[0] * mine, 1e-3):
+        return None  # all of it is scaled by one factor
+    told, wrong = [], []
+    for way, where in enumerate(_WAYS):
+        halves = {what: _half(evidence, what, way) for what in quantities}
+        # The peak is a step of the rise, even if the fall begins there.
+        off = [w for w, (mine, right) in halves.items() if not _same(mine[way:], right[way:])]
+        courses = {what: course for what in off if (course := _course(evidence, what, way))}
+        if not courses:
+            continue
+        one, *other = courses
+        told.append(f"{first_upper(where)}, your {one} {courses[one]}")
+        if other and courses[other[0]] == courses[one]:
+            told.append(f"The same is true of your {other[0]}.")
+        elif other:
+            told.append(f"Your {other[0]} {courses[other[0]]}")
+        named = " and your ".join(courses)
+        wrong.append(f"your {named} {'are' if other else 'is'} wrong {where}")
+    if not told:
+        return None
+    return Finding("other-course", f"{first_upper(', and '.join(wrong))}.", " ".join(told), CYCLE)
 
 
 def _short_cycle(evidence: Evidence) -> Finding | None:
@@ -332,6 +471,6 @@ TASK = Task(
             matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
         ),
     ),
-    properties=(_results_exchanged, _short_cycle, _anchors),
+    properties=(_results_exchanged, _short_cycle, _other_course, _anchors),
     cases=tuple(_CASES),
 )

@@ -17,6 +17,7 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch09_names.models import Echoes
+from course_tasks.ch09_names.shared import echoing_model
 from course_tasks.ch09_names.spell import OTHER_MODE
 from course_tasks.verdict import Finding
 
@@ -76,6 +77,10 @@ class Speller:
     again: bool = False
     asked_once: bool = False
     without_boundary: bool = False
+    shown: Callable[[list[int], int], list[int]] = lambda letters, given: letters  # noqa: ARG005
+    passes_over: bool = False
+    times_divided: int = 1
+    replaced: int = 0
 
     @torch.no_grad()
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
@@ -85,7 +90,8 @@ class Speller:
         asked = _Model.of(model, before and self.mode == "training")
         given = len(prefix)
         too_short = given < shortest
-        for point in reversed(uniform) if self.from_the_end else (*uniform, *uniform):
+        numbers = uniform if self.passes_over else (*uniform, *uniform)
+        for point in reversed(uniform) if self.from_the_end else numbers:
             if len(letters) >= self.limit(longest, given):
                 break
             if self.by_place:
@@ -96,8 +102,10 @@ class Speller:
             if self.asked_once:
                 least = len(letters) + 1 if too_short else 0
             token = self._next(asked, letters, given, least, temperature, point)
-            if token == 0 and self.again and len(letters) < shortest:
+            if token == 0 and (self.passes_over or (self.again and len(letters) < shortest)):
                 continue
+            if token == 0 and len(letters) < shortest:
+                token = self.replaced
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
@@ -108,17 +116,19 @@ class Speller:
         return [0, *letters] if self.boundary_returned else letters
 
     def _next(self, model, letters, given, shortest, temperature, point):
-        context = [0, *letters] if self.start or not letters else letters
+        shown = self.shown(letters, given)
+        context = [0, *shown] if self.start or not shown else shown
         block_size = model.ask.block_size
         if self.pinned and len(context) > block_size:
             context = [0, *context[1 - block_size :]]
         if self.cropped:
             context = context[-block_size:]
         if self.context is not None:
-            context = self.context(letters, block_size)
+            context = self.context(shown, block_size)
         logits = _logits(model, tuple(context))[self.place]
         if not self.tempered:
             temperature = 1.0
+        temperature **= self.times_divided
         logits = logits * temperature if self.multiplied else logits / temperature
         early = len(letters) + self.counted(given) < shortest
         if (early and self.forbidden in ("-inf", "0")) or self.forbidden == "always":
@@ -354,8 +364,10 @@ _numbers_by_remaining = mistake(
 )(Speller(without_boundary=True))
 
 _asked_only_at_first = mistake(
-    "You check only once whether the name is too short, but you have to before each letter.",
-    _first_off,
+    "If a name is too short at first, you forbid the boundary for all of its letters.",
+    lambda e: unwrapped(f"""A name may end once it has `shortest` letters, so ask before each letter
+    how many there are. Count the letters of the name: a context has at most
+    {e.number("block_size")} tokens, so its length says nothing. {_first_off(e)}"""),
 )(Speller(asked_once=True))
 
 _numbers_from_the_end = mistake(
@@ -401,6 +413,200 @@ _prefix_changed = mistake(
 )(Speller(own_list=False))
 
 
+_boundary_passed_over = mistake(
+    "When the boundary is drawn, you go on with the next number instead of ending the name.",
+    lambda e: f"`continue` passes over the boundary, but `break` ends the name. {_first_off(e)}",
+)(Speller(passes_over=True))
+
+_prefix_alone_shown = mistake(
+    "You show the model only the prefix, not the letters that you have drawn since.",
+    _first_off,
+    cases=("empty", "prefix", "shortest"),
+)(Speller(shown=lambda letters, given: letters[:given]))
+
+_prefix_not_shown = mistake(
+    "You don't show the model the prefix, only the letters that you have drawn since.", _first_off
+)(Speller(shown=lambda letters, given: letters[given:]))
+
+_two_boundaries_shown = mistake(
+    "You show the model two boundaries in front of the first letter instead of one.", _first_off
+)(Speller(context=lambda letters, size: [0, 0, *letters][-size:]))
+
+_letters_in_reverse = mistake(
+    "You show the model the letters in reverse order.",
+    lambda e: f"The latest letter should be read last. {_first_off(e)}",
+    also=(Speller(context=lambda letters, size: [0, *letters][-size:][::-1]),),
+)(Speller(context=lambda letters, size: [0, *letters[::-1]][-size:]))
+
+_tempered_twice = mistake("You divided the logits by the temperature twice.", _sharpness)(
+    Speller(times_divided=2)
+)
+
+_first_letter_instead = mistake(
+    "When the boundary comes too early, you take token 1 instead.",
+    lambda e: unwrapped(f"""The boundary should have no chance at all, and the other probabilities
+    sum to 1, before you draw. Otherwise token 1 gets the boundary's share as well.
+    {_first_off(e)}"""),
+)(Speller(forbidden="no", replaced=1))
+
+
+def _beyond_the_last(evidence: Evidence) -> list[str]:
+    """In which cases the model was shown the token V, which it doesn't have."""
+    said = f"index {evidence.number('V')} is out of"
+    return [case for case, one in evidence.answers.errors.items() if said in one.message]
+
+
+@mistake(
+    lambda e: f"You drew token {e.number('V')}, but the last token is {e.number('V') - 1}.",
+    lambda e: (
+        "Either your cumulative probabilities don't reach 1, so that none is larger than u, or "
+        "your index is one too high. "
+        + (
+            "This happens only while the boundary is forbidden. If you set its probability to 0 "
+            "after the softmax, the others don't sum to 1."
+            if _beyond_the_last(e) == ["shortest"]
+            else "The right index is the number of cumulative probabilities that aren't larger "
+            "than u."
+        )
+    ),
+    recognized=lambda e: bool(_beyond_the_last(e)),
+)
+def _token_beyond_the_last(model, *_):
+    return model(torch.tensor([[len(model.table)]]))
+
+
+_CASES = (("empty", 0), ("prefix", 3), ("shortest", 2))
+
+
+def _too_long_names(evidence: Evidence) -> Finding | None:
+    longest = evidence.number("longest")
+    for case, given in _CASES[:2]:
+        if not evidence.comparable(case):
+            return None
+        mine = (evidence.yours(case)[:, :15] >= 0).sum(axis=1)
+        if (mine > longest).any():
+            index = int((mine > longest).argmax())
+            return Finding(
+                "too-long-names",
+                "Some of your names have more than `longest` letters.",
+                f"With longest = {longest} and {given} letters of prefix, your longest name has"
+                f" {int(mine.max())} letters, such as {_shown(evidence.yours(case), index)}. The"
+                " name ends when it has `longest` letters, prefix included.",
+                BOUNDARY,
+            )
+    return None
+
+
+def _one_length_alone(evidence: Evidence) -> Finding | None:
+    """Wrong only for names whose shortest length is their longest."""
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix")):
+        return None
+    mine, right = evidence.yours("shortest"), evidence.right("shortest")
+    wrong = np.flatnonzero((mine[:, :15] != right[:, :15]).any(axis=1))
+    if len(wrong) < 2 or (wrong % 3).any():
+        return None
+    return Finding(
+        "shortest-is-longest",
+        "Your names are right unless `shortest` equals `longest`.",
+        f"{len(wrong)} names are wrong, and for each of them both are"
+        f" {evidence.number('shortest')}. The boundary is then forbidden for every letter."
+        f" {_first_off(evidence)}",
+        BOUNDARY,
+    )
+
+
+def _boundary_still_drawn(evidence: Evidence) -> Finding | None:
+    """Names that end too early although something is done about it."""
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix")):
+        return None
+    lengths = (evidence.yours("shortest")[:, :15] >= 0).sum(axis=1)
+    if not (lengths < evidence.number("shortest")).any():
+        return None
+    return Finding(
+        "boundary-still-drawn",
+        "Your names may still end before they have `shortest` letters.",
+        f"{_lengths(evidence)} So the boundary was drawn where it is forbidden. Is its logit −inf"
+        " each time? Any other number leaves it a probability above 0.",
+        BOUNDARY,
+    )
+
+
+def _first_wrong(evidence: Evidence) -> tuple[list[int], list[int], list[int]]:
+    """How many letters a name has before its first wrong one, for each wrong name, how many of them
+    were drawn, and how many letters there are before each right one.
+    """
+    wrong: list[int] = []
+    drawn: list[int] = []
+    right: list[int] = []
+    for case, given in _CASES[:2]:
+        mine, wanted = evidence.yours(case)[:, :15], evidence.right(case)[:, :15]
+        for one, other in zip(mine, wanted, strict=True):
+            length = int((other >= 0).sum())
+            off = np.flatnonzero(one != other)
+            right += range(given, int(off[0]) if len(off) else length)
+            if len(off):
+                wrong.append(int(off[0]))
+                drawn.append(int(off[0]) - given)
+    return wrong, drawn, right
+
+
+def _where_wrong(evidence: Evidence) -> Finding | None:
+    """What the first wrong letters of names have in common."""
+    if not all(evidence.comparable(case) for case, _ in _CASES[:2]):
+        return None
+    wrong, drawn, right = _first_wrong(evidence)
+    size = evidence.number("block_size")
+    if len(wrong) < 3 or not right:
+        return None
+    if min(wrong) >= size > min(right):
+        return Finding(
+            "wrong-beyond-the-window",
+            f"Your letters are right as long as the context has at most {size} tokens.",
+            f"The first wrong letter of each name comes after {size} letters or more. With the"
+            f" boundary, the model should read the last {size} tokens of more than that."
+            f" {_first_off(evidence)}",
+            BOUNDARY,
+        )
+    if _letters("empty")(evidence):
+        return Finding(
+            "wrong-with-a-prefix",
+            "Your names without a prefix are right, but those with a prefix aren't.",
+            f"{_first_off(evidence)} Letters of the prefix count as letters, and the model reads"
+            " them, too. The first number of `uniform` draws the first letter after it.",
+            BOUNDARY,
+        )
+    if min(drawn) > 0:
+        return Finding(
+            "wrong-after-the-first-letter",
+            "The first letter that you draw is right in every name, but later ones aren't.",
+            f"{_first_off(evidence)} Does each letter take the next number of `uniform`, and does"
+            " the context include the letters drawn so far? And when does a name end?",
+            BOUNDARY,
+        )
+    return None
+
+
+def _which_mode(evidence: Evidence) -> str:
+    """Whether the mode is wrong after those names alone that a boundary ends, or the others."""
+    flags, ended = [], []
+    for case, _ in _CASES[:2]:
+        names = evidence.yours(case)
+        off = names[:, 15] == OTHER_MODE
+        kind = int(off.argmax()) % 2  # names are asked for in either mode in turn
+        flags += off[kind::2].tolist()
+        length = (names[:, :15] >= 0).sum(axis=1)
+        ended += (length < evidence.number("longest"))[kind::2].tolist()
+    if not any(flags) or all(ended) or not any(ended):
+        return ""
+    if flags == ended:
+        which = "the boundary ends, but not after those with `longest` letters"
+    elif flags == [not one for one in ended]:
+        which = "have `longest` letters, but not after those that the boundary ends"
+    else:
+        return ""
+    return f" This is so after names that {which}. Do you return from inside the loop?"
+
+
 def _other_mode(evidence: Evidence) -> Finding | None:
     if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
         return None
@@ -411,7 +617,7 @@ def _other_mode(evidence: Evidence) -> Finding | None:
         "mode-not-restored",
         "You left the model in a different mode from the one you found it in.",
         "It came in training mode for one name and in evaluation mode for the next, and should be "
-        "back in that mode each time.",
+        f"back in that mode each time.{_which_mode(evidence)}",
         BOUNDARY,
     )
 
@@ -433,8 +639,39 @@ def _writes_beyond(evidence: Evidence) -> Finding | None:
     )
 
 
+def _first_letter_off(evidence: Evidence) -> str:
+    """What the number u of the first wrong letter should draw, worked out."""
+    temperature, size = float(evidence.inputs["temperature"]), evidence.number("block_size")
+    asked = _Model.of(echoing_model(evidence.inputs), training=False)
+    for case, given in _CASES:
+        if not evidence.comparable(case):
+            continue
+        mine, right = evidence.yours(case)[:, :15], evidence.right(case)[:, :15]
+        off = np.argwhere(mine != right)
+        if not len(off):
+            continue
+        index, n = (int(i) for i in off[0])
+        letters = right[index, :n].tolist()
+        if n - given >= evidence.inputs["uniform"].shape[1] or n == evidence.number("longest"):
+            return ""
+        logits = _logits(asked, tuple([0, *letters][-size:]))[-1] / temperature
+        if case == "shortest" and n < evidence.number("shortest"):
+            logits[0] = -np.inf
+        weights = np.exp(logits - logits.max())
+        cumulative = (weights / weights.sum()).cumsum()
+        u, token = float(evidence.inputs["uniform"][index, n - given]), max(int(right[index, n]), 0)
+        below = f"up to token {token - 1} are {cumulative[token - 1]:.3f} and " if token else ""
+        yours = f"token {int(mine[index, n])}" if mine[index, n] >= 0 else "no further letter"
+        ends = "" if token else ", which ends the name"
+        shown = f"the boundary and {_shown(right[:, :n], index)}" if n else "the boundary"
+        return unwrapped(f"""After {shown}, u = {u:.3f} should draw token {token}{ends}, since the
+        probabilities {below}up to token {token} are {cumulative[token]:.3f}. You have
+        {yours}.""")
+    return ""
+
+
 def _other_names(evidence: Evidence) -> Finding | None:
-    told = _first_off(evidence)
+    told = f"{_first_off(evidence)} {_first_letter_off(evidence)}".strip()
     if not told:
         return None
     if _letters("empty")(evidence) and _letters("prefix")(evidence):
@@ -465,5 +702,13 @@ TASK = Task(
             matches("empty", "prefix", "shortest", "complete"),
         ),
     ),
-    properties=(_other_mode, _writes_beyond, _other_names),
+    properties=(
+        _other_mode,
+        _writes_beyond,
+        _too_long_names,
+        _one_length_alone,
+        _boundary_still_drawn,
+        _where_wrong,
+        _other_names,
+    ),
 )

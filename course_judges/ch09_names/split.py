@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 
 from course_judges.ch09_names.sections import SPLIT
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -84,11 +84,16 @@ def _apart(evidence: Evidence) -> bool:
 
 def _deduplicated(evidence: Evidence) -> bool:
     """True if each split has the right names, and each of them only once."""
-    right = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
-    wanted = {half: {*text.lower().split("\n")} - {""} for half, text in right.items()}
-    parts = _parts_of(evidence)
-    fewer = sum(map(len, parts.values())) < len(_listed(evidence))
-    return wanted == _keys(evidence) and fewer and all(len(p) == len({*p}) for p in parts.values())
+    fewer = sum(map(len, _parts_of(evidence).values())) < len(_listed(evidence))
+    wanted = {half: _lowered(part) for half, part in _right_parts(evidence).items()}
+    return fewer and all(
+        Counter(_lowered(part)) == Counter({*wanted[half]})
+        for half, part in _parts_of(evidence).items()
+    )
+
+
+def _lowered(part: Collection[str]) -> list[str]:
+    return [name.lower() for name in part]
 
 
 def _where(evidence: Evidence, name: str) -> str:
@@ -99,10 +104,24 @@ def _where(evidence: Evidence, name: str) -> str:
 
 def _says_leak(evidence: Evidence) -> str:
     leaks = _leaks(evidence)
-    where = f"`{leaks[0]}` is {_where(evidence, leaks[0])}"
+    where = _spread(evidence, leaks[0])
     if len(leaks) == 1:
         return f"{where}. It is the only name in more than one split."
     return f"{where}, and it is one of {len(leaks)} names in more than one split."
+
+
+def _spread(evidence: Evidence, name: str) -> str:
+    """Which splits a name is in, in two spellings if they tell two splits apart."""
+    spelled = {
+        half: {entry for entry in part if entry.lower() == name}
+        for half, part in _parts_of(evidence).items()
+    }
+    one, other = [half for half, entries in spelled.items() if entries][:2]
+    mine, theirs = sorted(spelled[one] - spelled[other]), sorted(spelled[other] - spelled[one])
+    if not mine or not theirs:
+        return f"`{name}` is {_where(evidence, name)}"
+    return unwrapped(f"""`{mine[0]}` is in the {_CALLED[one]} split, but `{theirs[0]}` is in the
+    {_CALLED[other]} split""")
 
 
 def _numbered(evidence: Evidence) -> list[str]:
@@ -151,6 +170,125 @@ def _right_parts(evidence: Evidence) -> dict[str, list[str]]:
     return {half: text.split("\n") if text else [] for half, text in texts.items()}
 
 
+def _runs(places: Collection[int]) -> list[tuple[int, int]]:
+    """Numbers as ranges without gaps, each with its first and its last one."""
+    found: list[tuple[int, int]] = []
+    for place in sorted(places):
+        if found and place == found[-1][1] + 1:
+            found[-1] = found[-1][0], place
+        else:
+            found.append((place, place))
+    return found
+
+
+def _told(runs: Collection[tuple[int, int]]) -> str:
+    """Ranges in words: "those at 0 to 4", "those at 5 and 10 to 29"."""
+    ranges = [f"{first} to {last}" if last > first else str(first) for first, last in runs]
+    return f"those at {' and '.join(ranges)}" if ranges else "no name"
+
+
+def _other_ranges(evidence: Evidence) -> Finding | None:
+    """Which places of `order` a split takes, if these are ranges, but not those asked for."""
+    names = _numbered(evidence)
+    place = {names[number]: place for place, number in enumerate(evidence.inputs["order"])}
+    mine, right = (
+        {half: _runs({place[name] for name in _lowered(part)}) for half, part in parts.items()}
+        for parts in (_parts_of(evidence), _right_parts(evidence))
+    )
+    wrong = [half for half in _HALVES[::-1] if mine[half] != right[half]]
+    if not wrong or max(len(mine["test"]), len(mine["validation"]), len(mine["train"]) - 1) > 1:
+        return None
+    told = ", and ".join(
+        f"your {_CALLED[half]} split has {_told(mine[half])} instead of {_told(right[half])}"
+        for half in wrong
+    )
+    return Finding(
+        "other-ranges",
+        f"Your {_CALLED[wrong[0]]} split doesn't take the part of `order` that it should.",
+        f"With held_out = {evidence.number('held_out')}, count the names in the order in which they"
+        f" were drawn, from 0 to {evidence.number('K') - 1}. Then {told}.",
+        SPLIT,
+    )
+
+
+def _entries_counted(evidence: Evidence) -> Finding | None:
+    """As many entries held out as there should be names."""
+    parts, held_out = _parts_of(evidence), evidence.number("held_out")
+    if not len(parts["test"]) == len(parts["validation"]) == held_out:
+        return None
+    return Finding(
+        "entries-counted",
+        "You held out `held_out` entries for each split, but `held_out` counts distinct names.",
+        f"With held_out = {held_out}, your test split and your validation split have {held_out}"
+        " entries each. A name takes all of its entries with it.",
+        SPLIT,
+    )
+
+
+def _grouped(part: list[str]) -> bool:
+    """True if the entries of each name are together."""
+    names = _lowered(part)
+    return sum(a != b for a, b in pairwise(names)) + 1 == len({*names})
+
+
+def _entries_in_another_order(evidence: Evidence) -> Finding | None:
+    """Splits with the right entries, but sorted, reversed, or name by name."""
+    mine, right = _parts_of(evidence), _right_parts(evidence)
+    if any(Counter(mine[half]) != Counter(right[half]) for half in _HALVES):
+        return None
+    wrong = [half for half in _HALVES if mine[half] != right[half]]
+    kinds = (
+        ("You sorted your entries", lambda half: mine[half] in (
+            sorted(mine[half]), sorted(mine[half], key=str.lower))),
+        ("You reversed the order of the entries", lambda half: mine[half] == right[half][::-1]),
+        ("You put all entries of a name together", lambda half: _grouped(mine[half])),
+    )  # fmt: skip
+    for what, holds in kinds:
+        if wrong and all(holds(half) for half in wrong):
+            half = wrong[0]
+            return Finding(
+                "entries-in-another-order",
+                f"{what}, but they should stay in the order of the list.",
+                f"Each split has the right entries, but your {_CALLED[half]} split begins with"
+                f" {_first_of(mine[half])} instead of {_first_of(right[half])}. Go through `names`"
+                " once and keep the order.",
+                SPLIT,
+            )
+    return None
+
+
+def _first_of(part: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in part[:3])
+
+
+def _changed_entries(mine: list[str], right: list[str]) -> str:
+    """What was done to the entries of a split; empty if that isn't clear."""
+    if mine == _lowered(right):
+        return "its entries in lowercase"
+    if mine != right and Counter(_lowered(mine)) == Counter({*_lowered(right)}):
+        return "each name only once"
+    if mine != right and Counter(mine) == Counter({*right}):
+        return "each spelling only once"
+    return ""
+
+
+def _some_splits_changed(evidence: Evidence) -> Finding | None:
+    """What was done to the entries of one split or two, if the others are right."""
+    mine, right = _parts_of(evidence), _right_parts(evidence)
+    wrong = [half for half in _HALVES if mine[half] != right[half]]
+    done = {_changed_entries(mine[half], right[half]) for half in wrong}
+    if len(done) != 1 or "" in done or len(wrong) == len(_HALVES):
+        return None
+    splits = " and your ".join(f"{_CALLED[half]} split" for half in wrong)
+    return Finding(
+        "some-splits-changed",
+        f"Your {splits} {'has' if len(wrong) == 1 else 'have'} {done.pop()}.",
+        f"The names in {'it' if len(wrong) == 1 else 'them'} are right. But every entry of the list"
+        f" belongs in a split, spelled as it is in the list. {_sizes(evidence)}",
+        SPLIT,
+    )
+
+
 def _other_counts(evidence: Evidence) -> Finding | None:
     """How many distinct names are held out, if it is the wrong number."""
     keys, wanted = _keys(evidence), evidence.number("held_out")
@@ -168,7 +306,10 @@ def _other_counts(evidence: Evidence) -> Finding | None:
 def _still_leaks(evidence: Evidence) -> Finding | None:
     if not _leaks(evidence):
         return None
-    return Finding("leaks", "You put a name in more than one split.", _says_leak(evidence), SPLIT)
+    what = "You put a name in more than one split."
+    if _nothing_lost(evidence):
+        what = "Each entry is in one split, but entries of the same name are in different splits."
+    return Finding("leaks", what, _says_leak(evidence), SPLIT)
 
 
 @mistake("You count `Anna` and `anna` as two names.", _says_leak)
@@ -204,6 +345,80 @@ def _order_inverted(names, order, held_out):
 )
 def _sorted_first(names, order, held_out):
     return _split(names, order, held_out, sorted({n.lower() for n in names}))
+
+
+_numbered_from_the_end = mistake(
+    "You numbered the distinct names by their last entries instead of by their first.",
+    lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list, even
+    if it appears again later. {_where_is_it(e)}"""),
+)(
+    lambda names, order, held_out: _split(
+        names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))[::-1]
+    )
+)
+
+_numbered_backwards = mistake(
+    "You numbered the distinct names from the end of the list.",
+    lambda e: f"Number 0 should be `{_numbered(e)[0]}`, the first name on it. {_where_is_it(e)}",
+)(
+    lambda names, order, held_out: _split(
+        names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))
+    )
+)
+
+_numbered_by_frequency = mistake(
+    "You numbered the distinct names by how often they appear.",
+    lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list.
+    `Counter.most_common` puts the most frequent first. {_where_is_it(e)}"""),
+)(
+    lambda names, order, held_out: _split(
+        names, order, held_out, [n for n, _ in Counter(n.lower() for n in names).most_common()]
+    )
+)
+
+_numbered_from_one = mistake(
+    "You numbered the distinct names from 1, but the first one has number 0.",
+    _where_is_it,
+)(
+    lambda names, order, held_out: _split(
+        names, [i - 1 for i in order], held_out, list(dict.fromkeys(n.lower() for n in names))
+    )
+)
+
+
+@mistake(
+    "You numbered a name by the place of its first entry, which leaves gaps.",
+    lambda e: (
+        unwrapped(f"""The numbers in `order` go from 0 to {e.number("K") - 1} without gaps, but
+    the list has {len(_listed(e))} entries. So some of your names never get drawn, and your
+    validation and test splits have {len(_keys(e)["validation"])} and {len(_keys(e)["test"])}
+    distinct names instead of {e.number("held_out")} each.""")
+    ),
+)
+def _numbered_with_gaps(names, order, held_out):
+    lowered = [n.lower() for n in names]
+    numbers = [lowered.index(n) for n in lowered]
+    test, validation = {*order[:held_out]}, {*order[held_out : 2 * held_out]}
+    rest = {*range(len(names))} - test - validation
+    return tuple(
+        [n for n, i in zip(names, numbers, strict=True) if i in part]
+        for part in (rest, validation, test)
+    )
+
+
+def _spellings_once(evidence: Evidence) -> bool:
+    """True if each split has the right entries, but those that are equal only once."""
+    mine, right = _parts_of(evidence), _right_parts(evidence)
+    return mine != right and all(Counter(mine[h]) == Counter({*right[h]}) for h in _HALVES)
+
+
+@mistake(
+    "You kept each spelling only once, but entries that are exactly the same count as well.",
+    lambda e: f"{_sizes(e)} A dict or a set keeps only one of several equal entries.",
+    recognized=_spellings_once,
+)
+def _repeats_dropped(names, order, held_out):
+    return tuple(list(dict.fromkeys(part)) for part in split_names(names, order, held_out))
 
 
 @mistake(
@@ -278,6 +493,13 @@ TASK = Task(
         Part("No name is in two splits, however it is spelled.", 1, _apart),
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),
-    properties=(_still_leaks, _other_counts),
+    properties=(
+        _some_splits_changed,
+        _entries_counted,
+        _other_ranges,
+        _entries_in_another_order,
+        _still_leaks,
+        _other_counts,
+    ),
     examples=(_worked_out,),
 )

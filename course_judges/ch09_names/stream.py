@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -13,7 +16,8 @@ import torch
 from course_judges.ch09_names.sections import ROWS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
+from course_tasks.verdict import Finding
 
 
 def name_stream(names, order, batch_size, block_size):
@@ -304,6 +308,257 @@ def _two_boundaries(names, order, batch_size, block_size):
     )
 
 
+@mistake(
+    "Each of your rows has one name too few.",
+    lambda e: unwrapped(f"""A row gets {_each(e)} names, but the last one of each share is missing
+    from yours. With B = 1, you return {len(e.yours("other.x"))} windows instead of
+    {len(e.right("other.x"))}. A slice [a : b] of `order` ends before place b."""),
+)
+def _last_name_missing(names, order, batch_size, block_size):
+    rows = [_text(names, group[:-1]) for group in _groups(order, batch_size)]
+    return _lay_out(rows, block_size)
+
+
+@mistake(
+    "Your windows overlap, because each begins one token after the one before it.",
+    lambda e: unwrapped(f"""You return {len(e.yours("stream.x"))} windows instead of
+    {len(e.right("stream.x"))}. They should lie side by side, T = {e.number("block_size")} tokens
+    apart."""),
+)
+def _overlapping(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    shortest = min(len(row) for row in rows)
+    cut = torch.stack([row[:shortest].unfold(0, block_size + 1, 1) for row in rows], dim=1)
+    return cut[:, :, :-1], cut[:, :, 1:]
+
+
+_RAGGED = ("expected sequence of length", "equal size", "inhomogeneous shape")
+
+
+def _ragged(evidence: Evidence) -> bool:
+    """True if rows of different lengths should become one array."""
+    raised = evidence.answers.errors.get("stream")
+    return raised is not None and any(said in raised.message for said in _RAGGED)
+
+
+@mistake(
+    "You put rows of different lengths into one array.",
+    lambda e: unwrapped(f"""Your function stopped with {e.answers.errors["stream"].kind}. Your rows
+    should have {listed(_row_lengths(e))} tokens. Find out first how many whole windows the shortest
+    has, which is {len(e.right("stream.x"))} here, and take as many from every row."""),
+    recognized=_ragged,
+)
+def _rows_of_different_lengths(names, order, batch_size, block_size):
+    return _lay_out([torch.stack(_rows(names, order, batch_size)).flatten()], block_size)
+
+
+def _share(evidence: Evidence) -> int | None:
+    """How many places of `order` are between the first names of your rows, if always the same."""
+    order = evidence.inputs["order"].tolist()
+    begins = [order.index(_names_read(evidence, row)[0]) for row in _your_rows(evidence)]
+    share = begins[1]
+    return share if begins == [b * share for b in range(len(begins))] else None
+
+
+@mistake(
+    "Your rows have shares of `order` with the wrong number of names.",
+    lambda e: unwrapped(f"""Your row 1 begins {_share(e)} names after row 0. With
+    K = {len(e.inputs["order"])} names and B = {e.number("batch_size")}, it should be K / B =
+    {_each(e)}."""),
+    recognized=lambda e: _share(e) not in (None, _each(e)),
+)
+def _shares_of_another_length(names, order, batch_size, block_size):
+    each = min(block_size, len(order) // batch_size + 1)
+    rows = [_text(names, order[b * each : (b + 1) * each]) for b in range(batch_size)]
+    return _lay_out(rows, block_size)
+
+
+def _cut_wrongly(evidence: Evidence) -> tuple[str, int, int, int] | None:
+    """The case in which a row was viewed as windows that don't fit, with their number, their length
+    and how many tokens were viewed.
+    """
+    for case, name in (("stream", "block_size"), ("other", "other_block_size")):
+        raised = evidence.answers.errors.get(case)
+        said = raised and re.search(
+            r"shape '\[(\d+), (\d+)\]' is invalid for input of size (\d+)", raised.message
+        )
+        if said:
+            windows, length, tokens = (int(found) for found in said.groups())
+            if length == evidence.number(name):
+                return case, windows, length, tokens
+    return None
+
+
+def _says_cut(evidence: Evidence) -> str:
+    found = _cut_wrongly(evidence)
+    assert found is not None  # or the mistake is not recognized
+    case, windows, length, tokens = found
+    told = unwrapped(f"""You view {tokens} tokens as {windows} windows of {length}, which takes
+    {windows * length} tokens.""")
+    if case == "other":
+        return f"{told} This is with B = 1, where all names are in a single row."
+    lengths = _row_lengths(evidence)
+    return unwrapped(f"""{told} Your rows should have {listed(lengths)} tokens. The shortest has
+    {min(lengths) - 1} inputs with a target, which is enough for
+    {(min(lengths) - 1) // length} whole windows.""")
+
+
+@mistake(
+    "You cut a row into windows that its tokens don't fill.",
+    _says_cut,
+    recognized=lambda e: _cut_wrongly(e) is not None,
+)
+def _more_windows_than_tokens(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    steps = -(-min(len(row) - 1 for row in rows) // block_size)
+    used = steps * block_size
+    x = torch.stack([row[:used].view(steps, block_size) for row in rows], dim=1)
+    return x, torch.stack([row[1 : used + 1].view(steps, block_size) for row in rows], dim=1)
+
+
+def _each(evidence: Evidence) -> int:
+    """How many names each row has."""
+    return len(evidence.inputs["order"]) // evidence.number("batch_size")
+
+
+def _right_rows(evidence: Evidence) -> list[list[int]]:
+    """The whole text of each row."""
+    ends = evidence.inputs["lengths"].cumsum()
+    names = [part.tolist() for part in np.split(evidence.inputs["letters"], ends[:-1])]
+    order = evidence.inputs["order"].tolist()
+    return [row.tolist() for row in _rows(names, order, evidence.number("batch_size"))]
+
+
+def _your_rows(evidence: Evidence) -> list[list[int]]:
+    """The inputs of each row, window after window, or none if `x` isn't (S, B, T)."""
+    x = evidence.yours("stream.x")
+    shape = (evidence.number("batch_size"), evidence.number("block_size"))
+    if x.ndim != 3 or x.shape[1:] != shape:
+        return []
+    return [x[:, b].ravel().astype(int).tolist() for b in range(x.shape[1])]
+
+
+def _names_read(evidence: Evidence, tokens: Sequence[int]) -> list[int]:
+    """The numbers of the names whose letters are among these tokens, one after the other."""
+    owners = np.repeat(np.arange(len(evidence.inputs["lengths"])), evidence.inputs["lengths"])
+    owner = dict(zip(evidence.inputs["letters"].tolist(), owners.tolist(), strict=True))
+    found = [owner[token] for token in tokens if token in owner]
+    return [name for name, _ in groupby(found)]
+
+
+def _other_names(evidence: Evidence) -> Finding | None:
+    """Rows that read other names than theirs, or these in another order."""
+    shares = np.split(evidence.inputs["order"], evidence.number("batch_size"))
+    for b, (row, share) in enumerate(zip(_your_rows(evidence), shares, strict=False)):
+        mine, right = _names_read(evidence, row), share.tolist()
+        if len(mine) > 2 * len(right) or mine == right[: len(mine)]:
+            continue  # of jumbled letters, the names say nothing
+        told = unwrapped(f"""Your row {b} reads the names {listed(mine)}, one after the other, but
+        its share of `order` is {listed(right)}.""")
+        if {*mine} <= {*right} and len(mine) == len({*mine}):
+            what = "Your rows have their own names, but in another order."
+        elif mine[: len(right)] == right:
+            what = "Your rows go on with names of another row."
+        else:
+            what = "Your rows have names that belong in other rows."
+        return Finding("other-names-read", what, told, ROWS)
+    return None
+
+
+def _letters_in_another_order(evidence: Evidence) -> Finding | None:
+    """A row with the right names whose letters aren't in their order."""
+    for row, right in zip(_your_rows(evidence), _right_rows(evidence), strict=False):
+        mine, read = ([token for token in tokens if token] for tokens in (row, right))
+        names = _names_read(evidence, row)
+        if mine == read[: len(mine)] or names != _names_read(evidence, right)[: len(names)]:
+            continue
+        first = names[0]
+        letters = [token for token in mine if _names_read(evidence, [token]) == [first]]
+        n = evidence.inputs["lengths"][first]
+        wanted = [token for token in read if _names_read(evidence, [token]) == [first]]
+        if len(letters) != n or letters == wanted:
+            continue
+        return Finding(
+            "letters-in-another-order",
+            "Your rows have the right names, but their letters are in another order.",
+            f"The letters of name {first} are `{_told(wanted)}`, but you have `{_told(letters)}`.",
+            ROWS,
+        )
+    return None
+
+
+def _places(row: Sequence[int], window: Sequence[int]) -> list[int]:
+    """Where the letters of a window are in its row; empty if one isn't there."""
+    letters = [int(token) for token in window if token]
+    return [row.index(token) for token in letters] if all(t in row for t in letters) else []
+
+
+def _other_windows(evidence: Evidence) -> Finding | None:
+    """Windows that begin at other places of their rows, or whose tokens aren't neighbors."""
+    x, T = evidence.yours("stream.x"), evidence.number("block_size")
+    if not _your_rows(evidence) or np.array_equal(x, evidence.right("stream.y")):
+        return None  # inputs and targets that are exchanged are described as such
+    for n, b in np.ndindex(*x.shape[:2]):
+        row = _right_rows(evidence)[b]
+        window, right = x[n, b].tolist(), row[n * T : (n + 1) * T]
+        found = _places(row, window)
+        if window == right or not found:
+            continue
+        where = f"Window {n} of row {b} should have the tokens at {n * T} to {n * T + T - 1} of it"
+        start = next((s for s in range(len(row)) if row[s : s + T] == window), None)
+        if start is not None:
+            return Finding(
+                "other-windows",
+                "Your windows don't begin where they should.",
+                f"{where}, counted from 0, but yours begins at {start}."
+                + (" The boundary before the row's first name is missing." if start == 1 else ""),
+                ROWS,
+            )
+        if len({row.index(token) - i for i, token in enumerate(window) if token}) > 1:
+            return Finding(
+                "windows-with-gaps",
+                "The tokens of your windows aren't neighbors in their row.",
+                f"{where}, counted from 0, but the letters of yours are at {listed(found)}.",
+                ROWS,
+            )
+        return None
+    return None
+
+
+def _other_targets(evidence: Evidence) -> Finding | None:
+    """Which targets are wrong if all inputs are right."""
+    if not evidence.same("stream.x") or not evidence.comparable("stream.y"):
+        return None
+    mine, right = evidence.yours("stream.y"), evidence.right("stream.y")
+    off = mine != right
+    if not off.any():
+        return None
+    rows, T = _right_rows(evidence), evidence.number("block_size")
+    for shift in range(-2, 5):
+        moved = [row[max(shift, 0) :] for row in rows]
+        if shift not in (0, 1) and all(
+            moved[b][n * T + min(shift, 0) : (n + 1) * T + min(shift, 0)] == mine[n, b].tolist()
+            for n, b in np.ndindex(*mine.shape[:2])
+            if n * T + min(shift, 0) >= 0 and len(moved[b]) >= (n + 1) * T
+        ):
+            return Finding(
+                "targets-shifted",
+                f"Your targets are {abs(shift)} tokens {'after' if shift > 0 else 'before'} their"
+                " inputs, but the target of an input is the token right after it.",
+                _off(evidence, "y"),
+                ROWS,
+            )
+    where = "the last window of each row" if not off[:-1].any() else "some windows"
+    if not off[:, :, :-1].any():
+        return Finding(
+            "last-targets",
+            f"Your inputs are right, but the last target is wrong in {where}.",
+            f"{_off(evidence, 'y')} The last target of a window is the token after it in its row.",
+            ROWS,
+        )
+    return None
+
+
 _TOKENS = ("stream.x", "stream.y", "other.x", "other.y")
 
 
@@ -321,5 +576,11 @@ TASK = Task(
             lambda e: e.same("stream.y", "other.y") and integers(e, *_TOKENS),
         ),
     ),
-    properties=(holds_integers(_TOKENS, ROWS),),
+    properties=(
+        holds_integers(_TOKENS, ROWS),
+        _other_names,
+        _letters_in_another_order,
+        _other_windows,
+        _other_targets,
+    ),
 )

@@ -111,6 +111,15 @@ def _off(evidence: Evidence, case: str) -> str:
     return f"Here C = {C}, H = {H} and D = {D}. {gap(evidence, case)}"
 
 
+def _order_back(evidence: Evidence) -> str:
+    """In which order queries, keys and values are in the fused weight."""
+    name = "state.query_key_value.weight"
+    mine, right = (np.split(side(name), 3) for side in (evidence.yours, evidence.right))
+    order = [next(n for n, r in zip(_HEADS, right, strict=True) if close(m, r).all()) for m in mine]
+    why = " `jax.tree.leaves` and `sorted` go by the alphabet." if order == sorted(order) else ""
+    return f"Yours are in the order {', '.join(order)}.{why} "
+
+
 _heads_reshaped = mistake(
     "You got to (H, C, D) with `reshape`, but a matrix stored as (out, in) has to be transposed.",
     _tree,
@@ -172,7 +181,7 @@ _head_by_head_back = mistake(
 
 _thirds_in_another_order_back = mistake(
     "You put the thirds of the fused weight in an order other than queries, keys, values.",
-    _state,
+    lambda e: f"{_order_back(e)}{_state(e)}",
     cases=("state",),
     also=tuple(
         _variant(order_back=order) for order in ((0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
@@ -205,6 +214,39 @@ _not_tensors = mistake(
     only loads torch tensors. Are all your entries tensors?"""),
     recognized=lambda e: e.same("state") and "loaded" in e.answers.errors,
 )(_variant(hand_over=lambda tensor: tensor.numpy().copy()))
+
+
+def _attribute(evidence: Evidence) -> str:
+    """What attribute `to_state` asks for in vain, if `to_tree` works; empty if there is none."""
+    raised = evidence.answers.errors.get("state")
+    if raised is None or raised.kind != "AttributeError" or "tree" in evidence.answers.errors:
+        return ""
+    _, _, name = raised.message.partition("has no attribute ")
+    return name.strip("'.") if "self." in (raised.line or "self.") else ""
+
+
+class _RemembersTheWay:
+    def __init__(self, n_head: int) -> None:
+        self.n_head = n_head
+
+    def to_tree(self, state: dict[str, Tensor]) -> Any:
+        """A state dict as a tree."""
+        self.C = state["query_key_value.weight"].shape[1]
+        return Converter(self.n_head).to_tree(state)
+
+    def to_state(self, tree: Any) -> dict[str, Any]:
+        """A tree as a state dict."""
+        assert self.C
+        return Converter(self.n_head).to_state(tree)
+
+
+_remembers_the_way = mistake(
+    lambda e: f"Your `to_state` asks for `self.{_attribute(e)}`, which isn't there.",
+    "A converter may be asked to go back without having gone there, so `to_state` can't rely on "
+    "what `to_tree` has stored. Set the attribute in `__init__`, or take the number from the tree, "
+    "whose heads are (H, C, D).",
+    recognized=lambda e: e.same("tree") and bool(_attribute(e)),
+)(InTorch(_RemembersTheWay))
 
 
 def _leaves(answers: Answers, case: str) -> set[str]:

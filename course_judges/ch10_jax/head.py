@@ -311,7 +311,21 @@ def _another_share(evidence: Evidence) -> Finding | None:
         return None  # right, or times one factor, which the judge says of any answer
     said = "Your scores and values are right, but the weights of your rows have the wrong sums."
     if np.allclose(joins, joins.mean(), rtol=1e-2):
-        why = unwrapped(f"""In every row, {number(float(joins.mean()))} is added to the sum of the
+        joined = float(joins.mean())
+        D, T = evidence.number("D"), evidence.number("T")
+        known = {
+            "exp(−sink)": np.exp(-sink),
+            "2 · exp(sink)": 2 * np.exp(sink),
+            "T · exp(sink)": T * np.exp(sink),
+            "exp(sink · √D)": np.exp(sink * D**0.5),
+            "exp(2 · sink)": np.exp(2 * sink),
+            "1 + exp(sink)": 1 + np.exp(sink),
+            "exp(1)": np.e,
+        }
+        which = next(
+            (f" = {said}" for said, one in known.items() if np.isclose(joined, one, 5e-3)), ""
+        )
+        why = unwrapped(f"""In every row, {number(joined)}{which} is added to the sum of the
         exponentials. With a sink of {number(sink)}, it should be exp(sink) =
         {number(float(np.exp(sink)))}.""")
     elif np.allclose(sums, sums[0], rtol=1e-4):
@@ -323,6 +337,53 @@ def _another_share(evidence: Evidence) -> Finding | None:
         why = unwrapped(f"""With a sink of {number(sink)}, your row {row} sums to
         {number(float(sums[row]))} instead of {number(float(right[row]))}.""")
     return Finding("another-share", said, why, HEAD)
+
+
+def _value_for_the_sink(evidence: Evidence) -> Finding | None:
+    """The right rows plus the sink's weight times some value."""
+    _, total = _softmax_rows(evidence, "first")
+    mine, right = evidence.yours("values").astype(float), evidence.right("values").astype(float)
+    if mine.shape != right.shape or evidence.same("values"):
+        return None
+    weight = 1 - total / (total + np.exp(float(evidence.inputs["first_sink"])))  # (T,)
+    value = weight @ (mine - right) / (weight @ weight)  # (E,)
+    if not np.allclose(mine - right, weight[:, None] * value, atol=1e-4):
+        return None
+    return Finding(
+        "value-for-the-sink",
+        "You multiply the sink's weight by a value, but the sink has none to add.",
+        unwrapped(f"""Each of your rows is the right one plus the sink's weight times a value that
+        begins with {number(float(value[0]))}. Leave out the last column of the weights, and don't
+        add a row to the values. {_values(evidence)}"""),
+        HEAD,
+    )
+
+
+def _first_row(evidence: Evidence) -> Finding | None:
+    """Position 0 sees only itself and the sink, so its row is a multiple of its value."""
+    mine = evidence.yours("values").astype(float)
+    value = evidence.inputs["x"][0].astype(float) @ evidence.inputs["first_value"].astype(float)
+    if mine.shape != evidence.right("values").shape:
+        return None
+    share = float(mine[0] @ value / (value @ value))
+    if np.allclose(mine[0], share * value, atol=1e-4):
+        return None
+    return Finding(
+        "first-row-mixed",
+        "Your position 0 uses more than its own value.",
+        unwrapped(f"""It may look only at itself and at the sink, so row 0 has to be a multiple of
+        value 0, but yours isn't. Does it see later positions, or does the sink add a value?
+        {_values(evidence)}"""),
+        HEAD,
+    )
+
+
+_one_step_ahead = mistake(
+    "You let each position look one step into the future.",
+    lambda e: f"Position t sees positions 0 to t, so the diagonal is the last one. {_values(e)}",
+)(InTorch(Variant(visible=lambda T: torch.ones(T, T).tril(1).bool())))
+
+_upper_triangle = families.upper_triangle(_values)(InTorch(Variant(visible=lambda T: past(T).T)))
 
 
 TASK = Task(
@@ -337,6 +398,6 @@ TASK = Task(
             matches("compiled", "kept"),
         ),
     ),
-    properties=(_another_share,),
+    properties=(_another_share, _value_for_the_sink, _first_row),
     cases=_CASES,
 )

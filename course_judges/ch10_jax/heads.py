@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -10,8 +11,10 @@ from torch import Tensor
 
 from course_judges.ch10_jax.sections import HEADS
 from course_judges.ch10_jax.wording import gap
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch10_jax.sides import InTorch
 from course_tasks.verdict import Finding
 
@@ -157,6 +160,143 @@ _one_head_for_all = mistake(
 )(_variant(lambda found: _merged(found[:, :1].expand_as(found))))
 
 
+def _with_keys(change: Callable[[Tree, int], Tree]) -> InTorch:
+    """Every head with keys and values of its own, as `change(parameters, H)` makes them."""
+
+    def answer(head: Any, parameters: Tree, x: Tensor) -> Tensor:
+        own = change(parameters, len(parameters["query"]))
+        over_heads = torch.func.vmap(head, in_dims=(0, None))
+        return _merged(torch.func.vmap(over_heads, in_dims=(None, 0))(own, x))
+
+    return InTorch(answer)
+
+
+def _rows_repeated_own(parameters: Tree, H: int) -> Tree:
+    return {
+        "query": parameters["query"],
+        **{
+            name: parameters[name].repeat_interleave(H, dim=0).reshape(H, *parameters[name].shape)
+            for name in ("key", "value")
+        },
+    }
+
+
+_rows_repeated = mistake(
+    "You repeated each row of the keys and values instead of the whole matrices.",
+    lambda e: (
+        unwrapped(f"""`jnp.repeat(key, H, axis=0)` has each row {e.number("H")} times in a row,
+    so after a reshape to (H, C, D) no head has the right matrix. `key[None]` and
+    `jnp.broadcast_to` repeat the matrix, but with `None` in `in_axes` you need no copies.
+    {_values(e)}""")
+    ),
+)(_with_keys(_rows_repeated_own))
+
+_keys_and_values_exchanged = mistake("You exchanged keys and values.", _values)(
+    InTorch(
+        lambda head, parameters, x: _merged(
+            _found(head, {**parameters, "key": parameters["value"], "value": parameters["key"]}, x)
+        )
+    )
+)
+
+_queries_averaged = mistake(
+    "You averaged the queries of the heads, so all heads are the same.",
+    _values,
+)(
+    InTorch(
+        lambda head, parameters, x: _merged(
+            _found(
+                head,
+                {
+                    **parameters,
+                    "query": parameters["query"].mean(0).expand_as(parameters["query"]),
+                },
+                x,
+            )
+        )
+    )
+)
+
+
+def _mapped_apart(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("values")
+    said = ("inconsistent sizes", "same size in the mapped dimension")  # of JAX, of torch
+    return raised is not None and any(one in raised.message for one in said)
+
+
+def _all_mapped(head: Any, parameters: Tree, x: Tensor) -> Any:
+    return torch.func.vmap(head, in_dims=(0, None))(parameters, x[0])
+
+
+_axes_of_different_lengths = mistake(
+    "You map over axes of different lengths at the same time.",
+    lambda e: unwrapped(f"""`vmap` stopped, because all axes that it maps over need one length. Only
+    `query` has an axis for the H = {e.number("H")} heads. `key` and `value` are (C, D) and belong
+    to all heads, so their entries in `in_axes` should be `None`."""),
+    recognized=_mapped_apart,
+)(InTorch(_all_mapped))
+
+
+def _by_head(evidence: Evidence, array: Array) -> Array:
+    """(B, T, H·D) → (B, T, H, D)."""
+    B, T, H, D = (evidence.number(name) for name in "BTHD")
+    return array.reshape(B, T, H, D)
+
+
+def _axes_mixed(evidence: Evidence) -> Finding | None:
+    """The right numbers of every head, but reshaped from axes in another order."""
+    if evidence.same("values") or not evidence.comparable("values"):
+        return None
+    mine, right = evidence.yours("values"), _by_head(evidence, evidence.right("values"))
+    for order in permutations(range(4)):
+        if close(right.transpose(order).reshape(mine.shape), mine).all():
+            axes = ", ".join("BTHD"[axis] for axis in order)
+            return Finding(
+                "axes-mixed",
+                "You reshaped an array whose axes aren't in the right order.",
+                f"Your numbers are those of an array with axes ({axes}) that was reshaped to"
+                " (B, T, H·D), which mixes them. Its axes should be (B, T, H, D) before that, so"
+                f" transpose it first, or set `out_axes`. {_values(evidence)}",
+                HEADS,
+            )
+    return None
+
+
+def _which_heads(evidence: Evidence) -> Finding | None:
+    """Heads in another order, or some that are right while others aren't."""
+    if evidence.same("values") or not evidence.comparable("values"):
+        return None
+    mine, right = (_by_head(evidence, side("values")) for side in (evidence.yours, evidence.right))
+    H = evidence.number("H")
+    alike = [
+        next((g for g in range(H) if close(mine[:, :, h], right[:, :, g]).all()), None)
+        for h in range(H)
+    ]
+    if sorted(g for g in alike if g is not None) == list(range(H)):
+        return Finding(
+            "heads-in-another-order",
+            "Your heads are right, but in another order.",
+            f"In your answer, heads {', '.join(map(str, alike))} are side by side, in this order."
+            " Head 0 comes first.",
+            HEADS,
+        )
+    good = [h for h in range(H) if alike[h] == h]
+    if not good:
+        return None
+    bad = [h for h in range(H) if alike[h] != h]
+    return Finding(
+        "some-heads",
+        f"Your {_heads(good)} right, but your {_heads(bad)} wrong.",
+        f"Each head has its own query and the keys and values of all. {_values(evidence)}",
+        HEADS,
+    )
+
+
+def _heads(numbers: list[int]) -> str:
+    """ "head 0 is" or "heads 1, 2 are"."""
+    return f"heads {listed(numbers)} are" if len(numbers) > 1 else f"head {numbers[0]} is"
+
+
 def _often(evidence: Evidence) -> Finding | None:
     if not evidence.same("values") or _few_calls(evidence):
         return None
@@ -172,6 +312,6 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
-    properties=(_often,),
+    properties=(_axes_mixed, _which_heads, _often),
     cases=("values",),
 )

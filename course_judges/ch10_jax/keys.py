@@ -27,7 +27,10 @@ LEAVES = ("tokens", "head.query", "head.key", "head.value", "output")
 SPREAD_TOLERANCE = 0.2
 # The kurtosis is 3 for normal numbers (± 0.1 for about ten thousand), 1.8 for uniform ones and 2.4
 # for normal ones that are truncated at two standard deviations.
-LEAST_KURTOSIS = 2.7
+LEAST_KURTOSIS, LARGEST_KURTOSIS = 2.7, 3.35
+# Of about ten thousand normal numbers, the largest is 3.9 standard deviations from 0; that none of
+# them is further than 3.15 has a chance of less than one in a million.
+LEAST_OUTLIER = 3.15
 # The mean of about ten thousand standard normal numbers is 0 ± 0.01.
 MEAN_TOLERANCE = 0.1
 
@@ -74,7 +77,14 @@ def _kurtosis(evidence: Evidence) -> float:
 
 
 def _normal(evidence: Evidence) -> bool:
-    return _kurtosis(evidence) > LEAST_KURTOSIS
+    tails = LEAST_KURTOSIS < _kurtosis(evidence) < LARGEST_KURTOSIS
+    return tails and _largest(evidence) > LEAST_OUTLIER
+
+
+def _largest(evidence: Evidence) -> float:
+    """How many standard deviations the number furthest from the mean is away from it."""
+    values = _standardised(evidence)
+    return float(np.abs(values - values.mean()).max() / values.std())
 
 
 def _pairs(evidence: Evidence) -> list[tuple[str, str]]:
@@ -155,13 +165,60 @@ def _wide(evidence: Evidence) -> Finding | None:
     rest = "The other leaves have the right one. " if few else ""
     worst = max(wrong, key=lambda name: off[name])
     leaf = _leaf(evidence, worst)
+    if not leaf.any():
+        return Finding(
+            "zeros",
+            f"{which} {'contains' if len(wrong) == 1 else 'contain'} zeros only.",
+            f"Every leaf should have normal numbers, and `{worst}` a spread of 1 / √{len(leaf)}.",
+            KEYS,
+        )
     return Finding(
         "wrong-spread",
         f"{which} {has} the wrong spread.",
         unwrapped(f"""{rest}`{worst}` of shape {leaf.shape} {_deviates(leaf)}
-        {_root_of_columns(leaf)} {_beside(evidence)}""").strip(),
+        {_what_for_spread(evidence, wrong) or _root_of_columns(leaf)}
+        {_beside(evidence)}""").strip(),
         KEYS,
     )
+
+
+# Spreads that students give to a leaf of some shape.
+_SPREADS: tuple[tuple[str, Callable[[tuple[int, ...]], float]], ...] = (
+    ("√rows, so you multiplied by it", lambda shape: shape[0] ** 0.5),
+    ("√(2 / rows), which is for layers before a ReLU", lambda shape: (2 / shape[0]) ** 0.5),
+    ("√(2 / (rows + columns))", lambda shape: (2 / (shape[0] + shape[1])) ** 0.5),
+    ("1 / √(rows + columns)", lambda shape: (shape[0] + shape[1]) ** -0.5),
+    ("1 / √(rows · columns)", lambda shape: (shape[0] * shape[1]) ** -0.5),
+    ("rows to the power of −¼, so you took a root twice", lambda shape: shape[0] ** -0.25),
+    ("1 / columns", lambda shape: 1 / shape[1]),
+    ("1 / rows", lambda shape: 1 / shape[0]),
+    ("1, as `jax.random.normal` draws it", lambda shape: shape[0] ** 0.0),
+    ("√2 / √rows, that of Laplace's distribution", lambda shape: (2 / shape[0]) ** 0.5),
+    ("1 / √(12 · rows), that of `jax.random.uniform`", lambda shape: (12 * shape[0]) ** -0.5),
+    ("1 / √(3 · rows), that of uniform numbers from −1 to 1", lambda shape: (3 * shape[0]) ** -0.5),
+)
+
+
+def _what_for_spread(evidence: Evidence, wrong: list[str]) -> str:
+    """What the wrong spreads are; empty if that is not clear."""
+    leaves = [_leaf(evidence, name) for name in wrong]
+    spreads = [float(leaf.std()) for leaf in leaves]
+    for said, spread in _SPREADS:
+        shapes = [leaf.shape for leaf in leaves]
+        if "Laplace" in said and _kurtosis(evidence) < LARGEST_KURTOSIS:
+            continue
+        if "uniform" in said and _kurtosis(evidence) > LEAST_KURTOSIS:
+            continue
+        if "ReLU" in said and _kurtosis(evidence) > LARGEST_KURTOSIS:
+            continue
+        if all(
+            abs(mine / spread(shape) - 1) < 0.1 for mine, shape in zip(spreads, shapes, strict=True)
+        ):
+            return f"Yours is about {said}."
+    if len(wrong) > 1 and max(spreads) < 1.1 * min(spreads):
+        of_all = number(float(np.mean(spreads)))
+        return f"The spread of all of them is about {of_all}, whatever their shape."
+    return ""
 
 
 def _root_of_columns(leaf: Array) -> str:
@@ -309,7 +366,8 @@ _spread_not_rooted = mistake(
 _not_normal = mistake(
     "The mean and the spread are right, but your numbers aren't normally distributed.",
     lambda e: unwrapped(f"""Their kurtosis is {number(_kurtosis(e))}, but normal numbers have 3 (and
-    uniform ones 1.8)."""),
+    uniform ones 1.8). The largest is {number(_largest(e))} standard deviations away from 0, and of
+    {_standardised(e).size} normal ones it would be about 3.9. Draw with `jax.random.normal`."""),
     recognized=lambda e: _spread(e) and not _normal(e),
 )(initialise(split, draw=uniform))
 

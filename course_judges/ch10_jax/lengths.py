@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from course_judges.ch10_jax.sections import STEP
 from course_judges.judging import Evidence
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Answers, Array
+from course_tasks.ch10_jax.step import squared_loss
 from course_tasks.verdict import Finding
 
 # The arrays of a tree, as they are called in an answer and in the inputs.
@@ -77,6 +80,51 @@ def stretched(evidence: Evidence) -> Finding | None:
     )
 
 
+def _full_gradient(evidence: Evidence) -> dict[str, Array]:
+    """The gradient before it is shortened, array by array."""
+    tensors = {
+        leaf: torch.from_numpy(evidence.inputs[f"parameters_{n}"]) for leaf, n in _LEAVES.items()
+    }
+    batch = torch.from_numpy(evidence.inputs["x"]), torch.from_numpy(evidence.inputs["y"])
+
+    def loss(leaves: dict[str, Tensor]) -> Tensor:
+        first = {"weight": leaves["first.weight"], "bias": leaves["first.bias"]}
+        found: Tensor = squared_loss(
+            {"first": first, "last": [leaves["last.0"], leaves["last.1"]]}, batch
+        )
+        return found
+
+    return {leaf: g.double().numpy() for leaf, g in torch.func.grad(loss)(tensors).items()}
+
+
+def _what_norm(evidence: Evidence, norm: float) -> str:
+    """Which number was taken for the norm, in words; empty if none is known."""
+    arrays = _full_gradient(evidence)
+    norms = {leaf: float((g * g).sum() ** 0.5) for leaf, g in arrays.items()}
+    flat = np.concatenate([g.ravel() for g in arrays.values()])
+    whole = float((flat * flat).sum() ** 0.5)
+    parameters = [evidence.inputs[f"parameters_{name}"].ravel() for name in _LEAVES.values()]
+    known = {
+        "the sum of the norms of the arrays": sum(norms.values()),
+        "the largest norm of an array": max(norms.values()),
+        "the mean of the norms of the arrays": whole and sum(norms.values()) / len(norms),
+        "the sum of all absolute values": float(abs(flat).sum()),
+        "the largest absolute value": float(abs(flat).max()),
+        "the root of the mean of all squares": whole / flat.size**0.5,
+        "the root of the sum of each array's mean square": float(
+            sum((g * g).mean() for g in arrays.values()) ** 0.5
+        ),
+        "the norm of the parameters": float((np.concatenate(parameters) ** 2).sum() ** 0.5),
+        **{f"the norm of `{leaf}` alone": one for leaf, one in norms.items()},
+        **{
+            f"the norm of all arrays but `{leaf}`": (whole**2 - one**2) ** 0.5
+            for leaf, one in norms.items()
+        },
+    }
+    said = next((said for said, one in known.items() if abs(norm - one) < 1e-3 * one), "")
+    return f", which is {said}" if said else ""
+
+
 def shortened(evidence: Evidence) -> Finding | None:
     """A long gradient that is shortened to the wrong norm, or array by array."""
     if not evidence.same("plain") or _trees(evidence, "clipped", "velocity"):
@@ -87,13 +135,17 @@ def shortened(evidence: Evidence) -> Finding | None:
         return None
     largest = float(evidence.inputs["largest_norm"])
     one = _one(factors)
-    if one is not None:
+    if one:
+        yours, wanted = numbers_apart(one * largest, largest)
+        full = np.concatenate([g.ravel() for g in _full_gradient(evidence).values()])
+        whole = float((full * full).sum() ** 0.5)
         return Finding(
             "another-length",
             "You multiplied the whole gradient by one factor, but the factor is wrong.",
-            unwrapped(f"""In your velocity, the gradient has a norm of {number(one * largest)}
-            instead of {number(largest)}, the largest norm allowed. Check how you combine all arrays
-            in the norm, and what your factor divides by what."""),
+            unwrapped(f"""In your velocity, the gradient has a norm of {yours} instead of {wanted},
+            the largest norm allowed. That is what you get if you divide the largest norm by
+            {number(whole / one, 4)}{_what_norm(evidence, whole / one)}. The norm of all arrays
+            together is {number(whole, 4)}."""),
             STEP,
         )
     said = ", ".join(f"{number(value)} for `{leaf}`" for leaf, value in factors.items())
@@ -102,6 +154,39 @@ def shortened(evidence: Evidence) -> Finding | None:
         "You multiplied the arrays of the gradient by different factors.",
         unwrapped(f"""The right factor is the same for all of them, the largest norm divided by the
         norm of all arrays together. Relative to it, yours are {said}."""),
+        STEP,
+    )
+
+
+def velocity_mixed(evidence: Evidence) -> Finding | None:
+    """A new velocity of other multiples of the old one and the gradient than the right ones."""
+    # What has been solved has no gradient without clipping.
+    case = "clipped" if evidence.inputs["solved"] else "plain"
+    if _trees(evidence, case, "velocity"):
+        return None
+    gradient = _gradient(evidence, evidence.expected, case)
+    mine, old, new = [], [], []
+    for leaf, name in _LEAVES.items():
+        if not evidence.comparable(f"{case}.velocity.{leaf}"):
+            return None
+        mine.append(evidence.yours(f"{case}.velocity.{leaf}").astype(float).ravel())
+        old.append(evidence.inputs[f"velocity_{name}"].astype(float).ravel())
+        new.append(gradient[leaf].ravel())
+    both = np.stack([np.concatenate(old), np.concatenate(new)], axis=1)
+    (kept, added), *_ = np.linalg.lstsq(both, np.concatenate(mine), rcond=None)
+    momentum = float(evidence.inputs["momentum"])
+    if not np.allclose(both @ (kept, added), np.concatenate(mine), rtol=_NEAR, atol=1e-5):
+        return None
+    if abs(kept - momentum) < _NEAR and added > 0:
+        return None  # the gradient alone is scaled
+    rate = float(evidence.inputs["learning_rate"])
+    called = " (the learning rate)" if abs(kept - rate) < _NEAR * rate else ""
+    return Finding(
+        "velocity-mixed",
+        "You mix the old velocity and the gradient in the wrong shares.",
+        unwrapped(f"""Your new velocity is {number(kept)}{called} times the old one plus
+        {number(added)} times the gradient. With a momentum of {number(momentum)}, it should be
+        {number(momentum)} times the old one plus the gradient."""),
         STEP,
     )
 
@@ -149,4 +234,4 @@ def loss_alone(evidence: Evidence) -> Finding | None:
     )
 
 
-PROPERTIES = (stretched, shortened, moved_otherwise, loss_alone)
+PROPERTIES = (velocity_mixed, stretched, shortened, moved_otherwise, loss_alone)

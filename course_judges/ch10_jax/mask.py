@@ -13,6 +13,7 @@ from course_judges import families
 from course_judges.ch10_jax.sections import MASK
 from course_judges.ch10_jax.wording import gap
 from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch10_jax.sides import InTorch
@@ -279,6 +280,41 @@ _stops_without_real_symbols = mistake(
 )(InTorch(Variant(softmax=_below_the_least)))
 
 
+def _positions_seen(evidence: Evidence) -> Finding | None:
+    """The first row that gives weight to other positions than the ones it should see."""
+    if not evidence.comparable("values"):
+        return None
+    mine, right = evidence.yours("values") > NEGLIGIBLE, evidence.right("values") > NEGLIGIBLE
+    off = np.flatnonzero((mine != right).any(axis=1))
+    if not len(off):
+        return None
+    row = int(off[0])
+    seen, wanted = (np.flatnonzero(side[row]) for side in (mine, right))
+    zeros = [s for s in wanted if s not in seen and evidence.inputs["scores"][row, s] == 0]
+    why = (
+        f" The score of position {zeros[0]} is 0, which is a score like any other." if zeros else ""
+    )
+    return Finding(
+        "other-positions-seen",
+        "Some of your rows see other positions than they should.",
+        f"Positions {listed(np.flatnonzero(~_sees(evidence)))} are padding. Your row {row} gives"
+        f" weight to {_position(seen)} instead of {_position(wanted)}.{why}",
+        MASK,
+    )
+
+
+def _position(positions: Array) -> str:
+    """ "no position", "position 1" or "positions 1, 2"."""
+    if not len(positions):
+        return "no position"
+    return f"position{'s' if len(positions) > 1 else ''} {listed(positions)}"
+
+
+def _visible_scores(evidence: Evidence) -> Array:
+    visible = _right(torch.from_numpy(_sees(evidence))).numpy()
+    return np.where(visible, evidence.inputs["scores"], -np.inf).astype(float)
+
+
 def _only_large(evidence: Evidence) -> Finding | None:
     if not evidence.same("whole", "values") or evidence.same("large"):
         return None
@@ -357,6 +393,14 @@ TASK = Task(
             lambda e: e.same("gradient", "wild"),
         ),
     ),
-    properties=(_rows_of_padding, _only_large, _only_elsewhere, _another_gradient),
+    properties=(
+        _rows_of_padding,
+        _positions_seen,
+        rows_sum_to_one("values", MASK),
+        scores_times_a_factor("values", _visible_scores, MASK),
+        _only_large,
+        _only_elsewhere,
+        _another_gradient,
+    ),
     cases=_CASES,
 )

@@ -70,6 +70,54 @@ SLIPS = {
         },
         "play": {"as_they_are": (87.12, 88.88), "padded": (96.03, 97.97), "waste": (0.161, 0.165)},
     },
+    "one-function": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (0.99, 1.01),
+            "waste": (0.167, 0.17),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (4.95, 5.05), "waste": (0.161, 0.165)},
+    },
+    "lines-padded": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (3.96, 4.04),
+            "waste": (0.944, 0.963),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.95, 0.97)},
+    },
+    "with-newlines": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (3.96, 4.04),
+            "waste": (0.158, 0.161),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (8.91, 9.09), "waste": (0.152, 0.155)},
+    },
+    "to-other-lengths (8)": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (7.92, 8.08),
+            "waste": (0.096, 0.098),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (16.83, 17.17), "waste": (0.064, 0.066)},
+    },
+    "to-other-lengths (32)": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (1.98, 2.02),
+            "waste": (0.337, 0.344),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (4.95, 5.05), "waste": (0.309, 0.315)},
+    },
+    "to-other-lengths (powers)": {
+        "shakespeare": {
+            "as_they_are": (47.52, 48.48),
+            "padded": (4.95, 5.05),
+            "waste": (0.275, 0.28),
+        },
+        "play": {"as_they_are": (87.12, 88.88), "padded": (6.93, 7.07), "waste": (0.308, 0.314)},
+    },
 }
 
 _mean_of_lines = measured_otherwise(
@@ -116,6 +164,38 @@ _counted_on = measured_otherwise(
     "`padded` then includes the traces of the lines as they are. Begin each measurement with "
     "a count of 0 and a newly jitted function.",
     SLIPS["counted-on"],
+)
+
+
+_one_function = measured_otherwise(
+    RANGES,
+    "You probably called the same jitted function for both measurements.",
+    "It keeps what it has compiled, so padded lengths that it met as lengths of lines aren't "
+    "traced again. Jit a new function for each measurement.",
+    SLIPS["one-function"],
+)
+
+_lines_padded = measured_otherwise(
+    RANGES,
+    "You probably took the share of lines that get any padding.",
+    "`waste` is the share of positions: all padding divided by all positions of the padded lines.",
+    SLIPS["lines-padded"],
+)
+
+_with_newlines = measured_otherwise(
+    RANGES,
+    "You probably kept the newline at the end of each line.",
+    "Each line is longer by one symbol then. `splitlines()` leaves newlines out.",
+    SLIPS["with-newlines"],
+)
+
+_to_other_lengths = measured_otherwise(
+    RANGES,
+    "You probably padded the lines to other lengths than multiples of 16.",
+    "A line of 17 symbols is padded to 32, and one of 33 to 48. Check what your formula gives.",
+    SLIPS["to-other-lengths (8)"],
+    SLIPS["to-other-lengths (32)"],
+    SLIPS["to-other-lengths (powers)"],
 )
 
 

@@ -21,8 +21,8 @@ def _stacked(result: Any) -> Any:
 def _stream_inputs(rng: Rng) -> Inputs:
     B = int(rng.choice([3, 4]))
     while True:
-        T, other = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
-        each = int(rng.choice([n for n in (4, 5, 6) if n not in (T, other)]))
+        others = [n for n in (4, 5, 6, 7) if n != B]
+        T, other, each = (int(n) for n in rng.choice(others, size=3, replace=False))
         K = B * each
         named = rng.integers(4, 10, size=(B, each))  # as they stand in the rows
         shortest = int(rng.integers(1, B - 1))

@@ -98,8 +98,9 @@ def _apart(answer: Any, given: Inputs) -> Any:
     side, made = side_of(answer)
     tree = _tree_inputs(side, given)
     state = made(int(given["H"])).to_state(tree)
-    for tensor in state.values():
-        tensor.fill_(WRITTEN)
+    with torch.no_grad():  # they may be parameters
+        for tensor in state.values():
+            tensor.fill_(WRITTEN)
     return tree
 
 

@@ -242,7 +242,106 @@ def letters_of_later_targets(logits, x, y, boundary, longest):
     return letters_numpy(logits[:, :-1], x[:, :-1], y[:, 1:], boundary, longest)
 
 
+def letters_with(losses_of=_nats, mean=np.mean, counts=lambda place, k: place == k):
+    """`losses_of(logits, x, y)`, and which `counts(place, k)` are in the `mean` of place k."""
+
+    def answer(logits, x, y, boundary, longest):
+        losses = losses_of(logits, y) if losses_of is _nats else losses_of(logits, x, y)
+        places = np.full(x.shape, -1)
+        for b, row in enumerate(x.tolist()):
+            for t, token in enumerate(row):
+                began = t > 0 and places[b, t - 1] >= 0
+                places[b, t] = 0 if token == boundary else places[b, t - 1] + 1 if began else -1
+        good = (y >= 0).numpy() & (places >= 0)
+        return [float(mean(losses.numpy()[counts(places, k) & good])) for k in range(longest)]
+
+    return answer
+
+
+def lower_median(held):
+    return np.sort(held)[(len(held) - 1) // 2]
+
+
+def letters_until(stop):
+    """Leaves out what follows in a row once `stop(place, ignored, longest)` is true."""
+
+    def answer(logits, x, y, boundary, longest):
+        wanted = y.clone()
+        for b, row in enumerate(x.tolist()):
+            place = None
+            for t, token in enumerate(row):
+                place = 0 if token == boundary else None if place is None else place + 1
+                if place is not None and stop(place, bool(y[b, t] < 0), longest):
+                    wanted[b, t:] = -100
+                    break
+        return letters_numpy(logits, x, wanted, boundary, longest)
+
+    return answer
+
+
+def letters_set_back_late(logits, x, y, boundary, longest):
+    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            if place is not None and place < longest and y[b, t] >= 0:
+                buckets[place].append(losses[b, t])
+            place = None if place is None else place + 1
+            if x[b, t] == boundary:
+                place = 0
+    return [torch.stack(bucket).mean() for bucket in buckets]
+
+
+def letters_of_whole_rows(logits, x, y, boundary, longest):
+    full = (y != -100).all(1)
+    return letters_numpy(logits[full], x[full], y[full], boundary, longest)
+
+
+def letters_after_any_boundary(logits, x, y, boundary, longest):
+    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
+    for b, t in (x == boundary).nonzero().tolist():
+        for k in range(min(longest, x.shape[1] - t)):
+            if y[b, t + k] >= 0:
+                buckets[k].append(losses[b, t + k])
+    return [torch.stack(bucket).mean() for bucket in buckets]
+
+
+def letters_of_earlier_names(logits, x, y, boundary, longest):
+    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
+    for b in range(len(x)):
+        seen = set()
+        for t in (x[b] == boundary).nonzero().flatten().tolist():
+            for k in range(min(longest, x.shape[1] - t)):
+                if t + k in seen:
+                    continue
+                seen.add(t + k)
+                if y[b, t + k] >= 0:
+                    buckets[k].append(losses[b, t + k])
+    return [torch.stack(bucket).mean() for bucket in buckets]
+
+
+def letters_down_the_rows(logits, x, y, boundary, longest):
+    steps = torch.arange(x.shape[1]).repeat(len(x), 1)
+    last = torch.where(x == boundary, steps, -1000).cummax(0).values
+    losses = _nats(logits, y)
+    return [losses[(steps - last == k) & (y >= 0)].mean() for k in range(longest)]
+
+
 WRONG |= {
+    "reset-too-late": letters_set_back_late,
+    "from-that-place": letters_with(counts=lambda place, k: place >= k),
+    "medians": letters_with(mean=lower_median),
+    "inputs-for-targets": letters_with(lambda logits, x, _: _nats(logits, x)),
+    "softmax-twice": letters_with(lambda logits, _, y: _nats(logits.softmax(-1), y)),
+    "pairs-mixed": letters_with(lambda logits, _, y: _nats(logits, y.T.reshape(y.shape))),
+    "logits-before": letters_with(
+        lambda logits, _, y: _nats(torch.cat([logits[:, -1:], logits[:, :-1]], 1), y)
+    ),
+    "rows-left-out": letters_of_whole_rows,
+    "stops-at-a-long-name": letters_until(lambda place, _, longest: place >= longest),
+    "beyond-the-end": letters_after_any_boundary,
+    "next-name-ignored": letters_of_earlier_names,
+    "maximum-down-the-columns": letters_down_the_rows,
     "stops-at-ignored": letters_in_places(lambda k, _, read, __: -1 if -100 in read else k),
     "whole-names-alone": letters_in_places(lambda k, rest, _, end: k if end in rest else -1),
     "first-name-alone": letters_of_first_names,
@@ -251,10 +350,24 @@ WRONG |= {
 }
 
 
+def letters_per_row(logits, x, y, boundary, longest):
+    """Divides every sum by the number of rows."""
+    found = letters_with(mean=np.sum)(logits, x, y, boundary, longest)
+    return np.array(found) / len(x)
+
+
+def letters_smoothed(logits, x, y, boundary, longest):
+    smooth = F.cross_entropy(logits.transpose(1, 2), y, reduction="none", label_smoothing=0.2)
+    return letters_with(lambda *_: smooth)(logits, x, y, boundary, longest)
+
+
 ODD = [
+    (letters_per_row, "one-divisor"),
+    (letters_smoothed, "other-losses"),
+    (lambda *given: np.exp(letters_with()(*given)), "perplexities"),
     (letters_in_places(lambda k, *_: k or -1), "places-one-late"),
     (letters_next, "places-from-one"),
-    (letters_without_short_names, "some-positions"),
+    (letters_without_short_names, "other-places"),
     (letters_of_two_places, "one-too-many"),
     (letters_by_row_means, "not-finite"),
     (lambda *given: letters_loop(*given).squeeze(), "axis-of-one"),

@@ -247,7 +247,53 @@ def means_so_far(model, batches):
     return (losses.cumsum(0) / torch.arange(1, len(losses) + 1)).tolist()
 
 
+def mean_of_the_losses(model, batches):
+    losses = carried_each(model, batches)
+    return [torch.stack(losses).mean()]
+
+
+def rows_stay_blank(model, batches):
+    """A row that was fresh once starts blank in every later batch, too."""
+    state, seen, found = None, torch.zeros_like(batches[0][2]), []
+    for x, y, fresh in batches:
+        seen = seen | fresh
+        if state is not None:
+            state = tuple(part.detach() * ~seen[:, None] for part in state)
+        logits, state = model.read(x, state)
+        loss = _cross(logits, y)
+        loss.backward()
+        found.append(loss.item())
+    return found
+
+
+def hidden_state_for_both(model, batches):
+    state, found = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden = state[0].detach() * ~fresh[:, None]
+            state = hidden, hidden
+        logits, state = model.read(x, state)
+        loss = _cross(logits, y)
+        loss.backward()
+        found.append(loss.item())
+    return found
+
+
+def detached_now_and_then(model, batches):
+    """Cuts the graph after every second batch."""
+    state, losses = None, []
+    for n, (x, y, fresh) in enumerate(batches):
+        if state is not None:
+            state = [part * ~fresh[:, None] for part in state]
+            state = state if n % 2 == 0 else [part.detach() for part in state]
+        logits, state = model.read(x, state)
+        losses.append(_cross(logits, y))
+    sum(losses).backward()
+    return losses
+
+
 WRONG |= {
+    "one-loss-for-all": mean_of_the_losses,
     "summed-along-one": with_loss(lambda z, y: F.cross_entropy(z.mT, y, reduction="sum") / len(y)),
     "pairs-mixed": with_loss(lambda z, y: F.cross_entropy(z.mT, y.T.reshape(y.shape))),
     "shifted-again": with_loss(lambda z, y: F.cross_entropy(z[:, :-1].mT, y[:, 1:])),
@@ -258,10 +304,17 @@ WRONG |= {
 
 
 ODD = [
+    (rows_stay_blank, "other-starts"),
+    (hidden_state_for_both, "other-starts"),
+    (detached_now_and_then, "attached-after-some"),
+    (with_loss(lambda z, y: F.cross_entropy(z[:, 1:].mT, y[:, 1:])), "first-loss"),
+    (with_loss(lambda z, y: F.cross_entropy(z.mT, y, label_smoothing=0.1)), "first-loss"),
+    (lambda *given: [loss.exp() for loss in carried_each(*given)], "perplexities"),
+    (lambda *given: [round(loss.item(), 2) for loss in carried_each(*given)], "rounded"),
     (running_sum_goes_backward, "batches-weighed"),
     (carried_wrong_sign, "sign"),
     (a_step_at_the_end, "weights-changed"),
     (frozen_afterwards, "weights-changed"),
     (left_in_evaluation, "mode-not-restored"),
-    (one_row_never_goes_on, "other-states"),
+    (one_row_never_goes_on, "other-starts"),
 ]

@@ -187,11 +187,83 @@ WRONG |= {
 }
 
 
+def last_by_length(model, tokens, lengths):
+    return {T: last_gather(model, tokens, [T, max(lengths)])[0] for T in lengths}
+
+
+def last_of_whole_windows(model, tokens, lengths):
+    """Shows the model windows with their targets."""
+    longest = max(lengths)
+    windows = torch.stack([tokens[i : i + longest + 1] for i in range(len(tokens) - longest)])
+    found = []
+    for T in lengths:
+        logits = model(windows[:, longest - T :])[0]
+        found.append(F.cross_entropy(logits[:, -2], windows[:, -1]).item())
+    return found
+
+
+def last_with_losses(loss):
+    """Uses `loss(logits, target)` as the number of each length."""
+
+    def answer(model, tokens, lengths):
+        longest = max(lengths)
+        targets = tokens[longest:]
+        found = []
+        for T in lengths:
+            past = torch.stack([tokens[t - T : t] for t in range(longest, len(tokens))])
+            with torch.no_grad():
+                found.append(float(loss(model(past)[0][:, -1], targets)))
+        return found
+
+    return answer
+
+
+def last_against_the_oldest(model, tokens, lengths):
+    longest, found = max(lengths), []
+    for T in lengths:
+        past = torch.stack([tokens[t - T : t] for t in range(longest, len(tokens))])
+        found.append(F.cross_entropy(model(past)[0][:, -1], past[:, 0]).item())
+    return found
+
+
+def last_every_second(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 2)[max(lengths) - T :]
+        found.append(F.cross_entropy(model(windows[:, :-1])[0][:, -1], windows[:, -1]).item())
+    return found
+
+
+WRONG |= {
+    "dictionary-returned": last_by_length,
+    "target-shown-as-well": last_of_whole_windows,
+    "past-reversed": last_shown(lambda past, _, T: past.flip(1)[:, :T]),
+    "mean-probability": last_with_losses(
+        lambda z, y: z.softmax(-1)[torch.arange(len(y)), y].mean()
+    ),
+    "logarithm-of-the-mean": last_with_losses(
+        lambda z, y: -z.softmax(-1)[torch.arange(len(y)), y].mean().log()
+    ),
+    "softmax-taken-twice": last_with_losses(lambda z, y: F.cross_entropy(z.softmax(-1), y)),
+    "oldest-for-target": last_against_the_oldest,
+}
+
+
 ODD = [
+    (last_every_second, "other-targets-asked"),
+    (
+        last_with_losses(lambda z, y: F.cross_entropy(z, y) * len(y) / (len(y) + 1)),
+        "another-divisor",
+    ),
+    (
+        last_shown(lambda past, _, T: past[:, -T - 1 : -1] if T > 1 else past[:, -1:]),
+        "another-past",
+    ),
+    (lambda model, tokens, lengths: last_gather(model, tokens, sorted(lengths)), "another-order"),
     (lambda model, tokens, lengths: model(tokens), "error"),
     (last_in_training_afterwards, "mode-not-restored"),
     (last_behind_an_outer_length, "other-targets-asked"),
-    (last_without_one_token, "other-losses"),
-    (last_of_two_at_least, "past-of-one"),
+    (last_without_one_token, "another-past"),
+    (last_of_two_at_least, "another-past"),
     (last_but_for_a_single_one, "single-target"),
 ]

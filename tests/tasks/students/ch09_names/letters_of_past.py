@@ -74,6 +74,55 @@ WRONG = {
         "three": 2.249,
         "four": 2.259,
     },
+    "list-counted": lambda: {
+        "text": "names",
+        "one": 2.4563,
+        "two": 2.2216,
+        "three": 2.1472,
+        "four": 2.3487,
+    },
+    "other-ones": lambda: {
+        "text": "names",
+        "one": 2.459,
+        "two": 2.2504,
+        "three": 2.2875,
+        "four": 2.6405,
+    },
+    "contexts-averaged": lambda: {
+        "text": "names",
+        "one": 2.2441,
+        "two": 2.2423,
+        "three": 2.4503,
+        "four": 2.7362,
+    },
+    "within-names": lambda: {
+        "text": "names",
+        "one": 2.4592,
+        "two": 2.2471,
+        "three": 2.2239,
+        "four": 2.3969,
+    },
+    "mean-before-log": lambda: {
+        "text": "names",
+        "one": 2.0667,
+        "two": 1.7706,
+        "three": 1.7774,
+        "four": 2.1261,
+    },
+    "unseen-contexts-left-out": lambda: {
+        "text": "names",
+        "one": 2.4592,
+        "two": 2.2482,
+        "three": 2.2499,
+        "four": 2.499,
+    },
+    "columns-divided": lambda: {
+        "text": "names",
+        "one": 2.4593,
+        "two": 4.7361,
+        "three": 7.6071,
+        "four": 11.802,
+    },
 }
 
 ODD = [

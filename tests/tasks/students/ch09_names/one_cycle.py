@@ -153,10 +153,39 @@ def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, 
     return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
 
 
+def cycle_straight_up(step, steps, rise, peak, start_factor, final_factor, low, high):
+    settings = (peak, start_factor, final_factor, low, high)
+    turn = round(rise * steps) - 1
+    if step > turn:
+        return cycle_by_hand(step, steps, rise, *settings)
+    ends = [0, turn]
+    return np.interp(step, ends, [peak / start_factor, peak]), np.interp(step, ends, [high, low])
+
+
+def cycle_with_one_share(step, steps, rise, peak, start_factor, final_factor, low, high):
+    """Goes down by the share of all steps."""
+    settings = (peak, start_factor, final_factor, low, high)
+    if step <= round(rise * steps) - 1:
+        return cycle_by_hand(step, steps, rise, *settings)
+    down = (1 + math.cos(math.pi * step / (steps - 1))) / 2
+    last = peak / start_factor / final_factor
+    return last + (peak - last) * down, high + (low - high) * down
+
+
+def cycle_of_whole_shares(step, steps, rise, peak, start_factor, final_factor, low, high):
+    """Stays where it begins until the peak."""
+    if step < round(rise * steps) - 1:
+        return peak / start_factor, high
+    return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
+
+
 ODD = [
+    (cycle_straight_up, "other-course"),
+    (cycle_with_one_share, "other-course"),
+    (cycle_of_whole_shares, "other-course"),
     (cycle_twice_as_fast, "as-if-peak-double"),
     (lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1], "exchanged"),
-    (cycle_that_ends_at_low, "momentum-at-the-ends"),
+    (cycle_that_ends_at_low, "other-course"),
     (cycle_with_an_early_peak, "short-cycle"),
     (cycle_with_a_late_peak, "short-cycle"),
 ]

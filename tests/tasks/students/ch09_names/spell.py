@@ -252,9 +252,76 @@ WRONG |= {
 }
 
 
+def spelled_from(context=None, after=None, early=None, most=None, temper=1):
+    """`context(letters, prefix)` is shown; `after(token, early)` says what becomes of a token: None
+    that the name ends, False that it is passed over.
+    """
+
+    @torch.no_grad()
+    def answer(model, prefix, shortest, longest, temperature, uniform):
+        mode = model.training
+        model.eval()
+        letters = [*prefix]
+        for u in uniform:
+            if len(letters) >= (most or longest):
+                break
+            shown = context(letters, prefix) if context else [0, *letters]
+            z = model(torch.tensor([shown[-model.block_size :]]))[0][0, -1].double()
+            z = z / temperature**temper
+            too_short = len(letters) < shortest
+            if too_short and early != "drawn":
+                z[0] = -torch.inf if early is None else early
+            p = z.softmax(0)
+            if too_short and early == "drawn" and after is None:
+                p[0] = 0.0
+            token = _how_many(p, u)
+            token = after(token, too_short) if after else token or None
+            if token is None:
+                break
+            if token is not False:
+                letters.append(token)
+        model.train(mode)
+        return letters
+
+    return answer
+
+
+WRONG |= {
+    "boundary-passed-over": spelled_from(after=lambda token, _: token or False),
+    "prefix-alone-shown": spelled_from(lambda _, prefix: [0, *prefix]),
+    "prefix-not-shown": spelled_from(lambda letters, prefix: [0, *letters[len(prefix) :]]),
+    "two-boundaries-shown": spelled_from(lambda letters, _: [0, 0, *letters]),
+    "letters-in-reverse": spelled_from(lambda letters, _: [0, *letters[::-1]]),
+    "tempered-twice": spelled_from(temper=2),
+    "first-letter-instead": spelled_from(
+        early="drawn", after=lambda token, early: token or (1 if early else None)
+    ),
+    "token-beyond-the-last": spelled_from(early="drawn"),
+}
+
+
+def wrong_beyond_the_window(letters, _):
+    """Shows the latest letter twice if it leaves letters out."""
+    return [0, *letters] if len(letters) < 4 else [*letters, letters[-1]]
+
+
+def spell_from_later_numbers(model, prefix, shortest, longest, temperature, uniform):
+    later = uniform[1:] if prefix else uniform
+    return spell_loop(model, prefix, shortest, longest, temperature, [*later, 0.5])
+
+
+def spell_with_the_first_twice(model, prefix, shortest, longest, temperature, uniform):
+    return spell_loop(model, prefix, shortest, longest, temperature, uniform[:1] + uniform)
+
+
 ODD = [
+    (spelled_from(wrong_beyond_the_window), "wrong-beyond-the-window"),
+    (spell_from_later_numbers, "wrong-with-a-prefix"),
+    (spell_with_the_first_twice, "wrong-after-the-first-letter"),
+    (spelled_from(most=14), "too-long-names"),
+    (spelled_from(early=-3.0), "boundary-still-drawn"),
     (spell_reversed, "other-names"),
     (spell_at_least_one, "complete-prefix-goes-on"),
     (spell_never_above_one, "other-names"),
-    (spell_shortest_below_longest, "others-where-forbidden"),
+    (spell_shortest_below_longest, "shortest-is-longest"),
 ]

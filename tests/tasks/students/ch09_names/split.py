@@ -139,7 +139,67 @@ def split_by_first_spelling(names, order, held_out):
     return train, *([name for name in names if name in part] for part in (validation, test))
 
 
+def split_numbered(names, order, held_out, numbers):
+    """`numbers` gives the number of each name in lowercase."""
+    parts = ([], [], [])
+    for name in names:
+        place = order.index(numbers[name.lower()])
+        parts[2 if place < held_out else 1 if place < 2 * held_out else 0].append(name)
+    return parts
+
+
+def split_by_last_entries(names, order, held_out):
+    last = {name.lower(): place for place, name in enumerate(names)}
+    numbers = {name: k for k, name in enumerate(sorted(last, key=last.get))}
+    return split_numbered(names, order, held_out, numbers)
+
+
+def split_from_the_end(names, order, held_out):
+    numbers = {}
+    for name in reversed(names):
+        numbers.setdefault(name.lower(), len(numbers))
+    return split_numbered(names, order, held_out, numbers)
+
+
+def split_by_frequency(names, order, held_out):
+    count, first = {}, {}
+    for place, name in enumerate(names):
+        count[name.lower()] = count.get(name.lower(), 0) + 1
+        first.setdefault(name.lower(), place)
+    ranked = sorted(count, key=lambda name: (-count[name], first[name]))
+    return split_numbered(names, order, held_out, {name: k for k, name in enumerate(ranked)})
+
+
+def split_from_one(names, order, held_out):
+    numbers = {}
+    for name in names:
+        numbers.setdefault(name.lower(), len(numbers) + 1)
+    last = len(numbers)
+    numbers = {name: number % last for name, number in numbers.items()}
+    return split_numbered(names, order, held_out, numbers)
+
+
+def split_by_first_places(names, order, held_out):
+    lowered = [name.lower() for name in names]
+    test, validation = order[:held_out], order[held_out : 2 * held_out]
+    parts = ([], [], [])
+    for name in names:
+        number = lowered.index(name.lower())
+        parts[2 if number in test else 1 if number in validation else 0].append(name)
+    return parts
+
+
+def split_without_repeats(names, order, held_out):
+    return split_with_dictionary(list(dict.fromkeys(names)), order, held_out)
+
+
 WRONG = {
+    "numbered-from-the-end": split_by_last_entries,
+    "numbered-backwards": split_from_the_end,
+    "numbered-by-frequency": split_by_frequency,
+    "numbered-from-one": split_from_one,
+    "numbered-with-gaps": split_by_first_places,
+    "repeats-dropped": split_without_repeats,
     "parts-in-another-order": lambda *given: tuple(reversed(split_with_sets(*given))),
     "first-spelling-sought": split_by_first_spelling,
     "order-inverted": split_by_places,
@@ -190,10 +250,46 @@ def split_by_substrings(names, order, held_out):
     return parts
 
 
+def split_name_by_name(names, order, held_out):
+    """The entries of each name one after the other, as the names were drawn."""
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    entries = [[name for name in names if name.lower() == distinct[n]] for n in order]
+    shares = entries[2 * held_out :], entries[held_out : 2 * held_out], entries[:held_out]
+    return [[name for group in share for name in group] for share in shares]
+
+
+def split_entries_drawn(names, order, held_out):
+    """Cuts the drawn entries, of which a name has several."""
+    drawn = split_name_by_name(names, order, 0)[0]
+    return drawn[2 * held_out :], drawn[held_out : 2 * held_out], drawn[:held_out]
+
+
+def split_sorted_entries(names, order, held_out):
+    return [sorted(part) for part in split_with_dictionary(names, order, held_out)]
+
+
+def split_training_once(names, order, held_out):
+    """Training has distinct names, the other two splits have entries."""
+    a, b, c = split_with_dictionary(names, order, held_out)
+    return list(dict.fromkeys(name.lower() for name in a)), b, c
+
+
+def split_one_more_for_test(names, order, held_out):
+    """Goes on to place `held_out` itself."""
+    _, b, c = split_with_dictionary(names, order, held_out)
+    more = split_with_dictionary(names, order, held_out + 1)[2]
+    return [name for name in names if name not in {*b, *c, *more}], b, more
+
+
 ODD = [
+    (split_name_by_name, "entries-in-another-order"),
+    (split_sorted_entries, "entries-in-another-order"),
+    (split_entries_drawn, "entries-counted"),
+    (split_training_once, "some-splits-changed"),
+    (split_one_more_for_test, "other-ranges"),
     (split_by_substrings, "other-counts"),
-    (split_half_leaks, "leaks"),
-    (split_skips_one, "other-parts"),
+    (split_half_leaks, "other-ranges"),
+    (split_skips_one, "other-ranges"),
     (split_with_usual_spellings, "leaks"),
-    (split_rest_from_the_end, "leaks"),
+    (split_rest_from_the_end, "other-ranges"),
 ]

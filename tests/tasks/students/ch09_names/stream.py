@@ -180,7 +180,42 @@ def stream_as_long_as_its_letters(names, order, batch_size, block_size, beyond=0
     return x[:steps], y[:steps]
 
 
+def stream_without_last_names(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    shares = [order[b * each : b * each + each - 1] for b in range(batch_size)]
+    rows = [_one_row(names, share) for share in shares]
+    return windows_of(rows, block_size, lambda row, used: row[:used])
+
+
+def stream_overlapping(names, order, batch_size, block_size):
+    x, y = [], []
+    rows = rows_of_names(names, order, batch_size)
+    for t in range(min(map(len, rows)) - block_size):
+        x.append([row[t : t + block_size].tolist() for row in rows])
+        y.append([row[t + 1 : t + 1 + block_size].tolist() for row in rows])
+    return x, y
+
+
+def stream_in_shares_of_four(names, order, batch_size, block_size):
+    share = 4 if len(names) // batch_size > 4 else 3
+    rows = [_one_row(names, order[b * share : (b + 1) * share]) for b in range(batch_size)]
+    return windows_of(rows, block_size, lambda row, used: row[:used])
+
+
+def stream_rounded_up(names, order, batch_size, block_size):
+    rows = rows_of_names(names, order, batch_size)
+    steps = (min(map(len, rows)) + block_size - 2) // block_size
+    both = [row[: steps * block_size + 1] for row in rows]
+    x = torch.stack([row[:-1].reshape(steps, block_size) for row in both], dim=1)
+    return x, torch.stack([row[1:].reshape(steps, block_size) for row in both], dim=1)
+
+
 WRONG = {
+    "rows-of-different-lengths": stream_as_long_as_the_first,
+    "last-name-missing": stream_without_last_names,
+    "overlapping": stream_overlapping,
+    "shares-of-another-length": stream_in_shares_of_four,
+    "more-windows-than-tokens": stream_rounded_up,
     "boundaries-not-counted": stream_as_long_as_its_letters,
     "first-boundary-missing": stream_from_the_first_letter,
     "beginning-left-out": stream_from_the_end,
@@ -218,11 +253,51 @@ def stream_without_the_last_window(names, order, batch_size, block_size):
     return both[:, :, :-1], both[:, :, 1:]
 
 
+def stream_of_sorted_shares(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    shares = [sorted(order[b * each : (b + 1) * each]) for b in range(batch_size)]
+    return stream_loop(names, [i for share in shares for i in share], batch_size, block_size)
+
+
+def stream_spelled_backwards(names, *rest):
+    return stream_loop([name[::-1] for name in names], *rest)
+
+
+def stream_column_by_column(names, order, batch_size, block_size):
+    """Fills (T, S) and transposes, so neighbors in a window are S tokens apart."""
+    x, y = (part.transpose(0, 1) for part in stream_unfolded(names, order, batch_size, block_size))
+    return tuple(part.reshape(batch_size, block_size, -1).permute(2, 0, 1) for part in (x, y))
+
+
+def stream_two_ahead(names, order, batch_size, block_size):
+    """Takes as target the token after the next."""
+    rows = rows_of_names(names, order, batch_size)
+    steps = (min(map(len, rows)) - 1) // block_size
+    rows = [torch.nn.functional.pad(row, (0, 1)) for row in rows]
+    starts = [n * block_size for n in range(steps)]
+    return tuple(
+        torch.stack([torch.stack([row[s + ahead :][:block_size] for row in rows]) for s in starts])
+        for ahead in (0, 2)
+    )
+
+
+def stream_goes_round(*given):
+    """The very last target of a row is its first token."""
+    x, y = stream_unfolded(*given)
+    y = y.clone()
+    y[-1, :, -1] = x[0, :, 0]
+    return x, y
+
+
 ODD = [
+    (stream_of_sorted_shares, "other-names-read"),
+    (stream_spelled_backwards, "letters-in-another-order"),
+    (stream_column_by_column, "windows-with-gaps"),
+    (stream_two_ahead, "targets-shifted"),
+    (stream_goes_round, "last-targets"),
     (stream_two_further, "constant-difference"),
     (stream_of_floats, "kind-of-number"),
     (stream_squeezed, "axis-of-one"),
-    (stream_as_long_as_the_first, "error"),
     (stream_without_the_last_window, "last-window-missing"),
     (
         lambda *given: stream_as_long_as_its_letters(*given, beyond=1),

@@ -145,7 +145,21 @@ def numpy_heads(self, third):
     return np.array(ByReshape.heads(self, third))
 
 
+class RemembersTheWidth(ByReshape):
+    """Goes back with what it saw on the way there."""
+
+    def to_tree(self, state):
+        self.width = state["projection.bias"].shape[0]
+        return super().to_tree(state)
+
+    def to_state(self, tree):
+        state = super().to_state(tree)
+        rows = state["query_key_value.weight"].view(-1, self.width)
+        return {**state, "query_key_value.weight": rows}
+
+
 WRONG = {
+    "remembers-the-way": RemembersTheWidth,
     "heads-reshaped": converter(
         heads=lambda self, m: jnp.array(m.reshape(self.n_head, m.shape[1], -1))
     ),

@@ -29,6 +29,8 @@ def head_by_concatenation(
         "tril": jnp.tri(T) > 0,
         "all": jnp.ones((T, T)) > 0,
         "strict": jnp.tri(T, k=-1) > 0,
+        "ahead": jnp.tri(T, k=1) > 0,
+        "future": jnp.tri(T).T > 0,
     }[mask]
     s = jnp.where(see, s, fill)
     if sink == "none":
@@ -109,7 +111,17 @@ RIGHT = {
 }
 
 
+def sink_with_a_value(p, x):
+    """The sink's weight takes the last value again."""
+    v = x @ p["value"]
+    e = jnp.tril(jnp.exp(x @ p["query"] @ (x @ p["key"]).T / p["key"].shape[1] ** 0.5))
+    taken = jnp.exp(p["sink"]) / (e.sum(1) + jnp.exp(p["sink"]))
+    return head_by_sum(p, x) + taken[:, None] * v[-1]
+
+
 WRONG = {
+    "one-step-ahead": partial(head_by_concatenation, mask="ahead"),
+    "upper-triangle": partial(head_by_concatenation, mask="future"),
     "no-scale": partial(head_by_concatenation, scale="one"),
     "scale-by-channels": partial(head_by_concatenation, scale="x"),
     "scale-by-values": partial(head_by_concatenation, scale="value"),
@@ -135,6 +147,9 @@ WRONG = {
 
 
 ODD = [
+    (sink_with_a_value, "value-for-the-sink"),
+    (partial(head_by_concatenation, fill=-1.0), "first-row-mixed"),
+    (lambda p, x: head_by_sum({**p, "sink": -p["sink"]}, x), "another-share"),
     (lambda p, x: head_by_sum(p, x).T, "transposed"),
     (lambda p, x: 2 * head_by_sum(p, x), "constant-ratio"),
     (lambda p, x: head_by_sum({**p, "sink": p["sink"] * jnp.sqrt(9.0)}, x), "another-share"),

@@ -79,7 +79,44 @@ RIGHT = {
 }
 
 
+def heads_of_repeated_rows(head, p, x):
+    H = len(p["query"])
+    full = {n: jnp.repeat(p[n], H, 0).reshape(H, *p[n].shape) for n in ("key", "value")}
+    found = jax.vmap(lambda own: jax.vmap(partial(head, own))(x))({"query": p["query"], **full})
+    return jnp.concatenate(list(found), axis=-1)
+
+
+def heads_mapped_over_all(head, p, x):
+    found = jax.vmap(jax.vmap(head, in_axes=(0, None)), in_axes=(None, 0))(p, x)
+    return found.swapaxes(1, 2).reshape(*x.shape[:2], -1)
+
+
+def heads_from_the_end(head, p, x):
+    return heads_nested(head, {**p, "query": p["query"][::-1]}, x)
+
+
+def heads_over_time(head, p, x):
+    """(H, B, T, D), with the axes of heads and time exchanged."""
+    found = jnp.moveaxis(all_found(head, p, x), 1, 0)
+    return found.swapaxes(0, 2).reshape(x.shape[0], x.shape[1], -1)
+
+
+def heads_after_the_first(head, p, x):
+    """The second head and the rest share a query."""
+    later = jnp.broadcast_to(p["query"][1], p["query"].shape)
+    query = jnp.concatenate([p["query"][:1], later[1:]])
+    return heads_nested(head, {**p, "query": query}, x)
+
+
 WRONG = {
+    "rows-repeated": heads_of_repeated_rows,
+    "keys-and-values-exchanged": lambda head, p, x: heads_nested(
+        head, {"query": p["query"], "key": p["value"], "value": p["key"]}, x
+    ),
+    "queries-averaged": lambda head, p, x: heads_nested(
+        head, p | {"query": jnp.stack([p["query"].mean(0)] * len(p["query"]))}, x
+    ),
+    "axes-of-different-lengths": heads_mapped_over_all,
     "loop-over-heads": loop_h,
     "loop-over-batch": loop_b,
     "loop-over-both": loop_both,
@@ -107,6 +144,9 @@ def softmax_heads(head, p, x):
 
 
 ODD = [
+    (heads_from_the_end, "heads-in-another-order"),
+    (heads_over_time, "axes-mixed"),
+    (heads_after_the_first, "some-heads"),
     (lambda head, p, x: 2 * heads_nested(head, p, x), "constant-ratio"),
     (looks_first, "called-often"),
     (softmax_heads, "head-not-used"),

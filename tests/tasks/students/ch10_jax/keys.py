@@ -123,7 +123,17 @@ WRONG = {
 }
 
 
+def laplace(key, shape):
+    return jax.random.laplace(key, shape) / (2 * shape[0]) ** 0.5
+
+
+def cut_off(key, shape):
+    return jax.random.truncated_normal(key, -3.0, 3.0, shape) / shape[0] ** 0.5
+
+
 ODD = [
+    (partial(all_at_once, draw=laplace), "not-normal"),
+    (partial(all_at_once, draw=cut_off), "not-normal"),
     (scaled(lambda shape: 5.0), "wrong-spread"),
     # Tokens as `torch.nn.Embedding` draws them.
     (scaled(lambda shape: 1.0 if shape[0] >= 100 else shape[0] ** -0.5), "wrong-spread"),

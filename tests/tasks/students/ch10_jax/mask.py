@@ -141,8 +141,8 @@ ODD = [
     (zeros_in_columns, "rows-of-padding"),
     (total_without_gradient, "another-gradient"),
     (narrow, "large-scores"),
-    (lambda s, real: two_wheres(2 * s, real), "some-rows"),
-    (zero_hides, "some-rows"),
+    (lambda s, real: two_wheres(2 * s, real), "scores-times-a-factor"),
+    (zero_hides, "other-positions-seen"),
 ]
 
 

@@ -215,6 +215,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda loss, p, v, batch, rate, m, most: by_tree_map(loss, p, v, batch, rate, m / 2, most),
+        "velocity-mixed",
+    ),
     (step_with(clip=lambda g, most: jax.tree.map(lambda a: 3 * a, g)), "gradient-multiplied"),
     (step_with(clip=sum_of_norms), "another-length"),
     (step_with(clip=by_root_of_entries), "factors-of-their-own"),

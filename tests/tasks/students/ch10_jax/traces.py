@@ -23,6 +23,30 @@ RIGHT = {
 }
 
 WRONG = {
+    "one-function": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 1.0,
+        "waste": 0.1686,
+    },
+    "lines-padded": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 4.0,
+        "waste": 0.9533,
+    },
+    "with-newlines": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 4.0,
+        "waste": 0.1596,
+    },
+    "to-other-lengths": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 8.0,
+        "waste": 0.0965,
+    },
     "percent": lambda: {"text": "shakespeare", "as_they_are": 48.0, "padded": 4.0, "waste": 16.85},
     "exchanged": lambda: {
         "text": "shakespeare",
