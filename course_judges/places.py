@@ -110,9 +110,8 @@ def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     return Difference(
         "nearly-right",
         f"Your numbers are nearly right, since none is off by more than {share} %.",
-        "But that is more than the limited precision of floats explains. Perhaps you added a "
-        "constant to avoid a division by 0, rounded some numbers, or took a mean in which some "
-        "numbers weigh more than others. "
+        "But that is more than the limited precision of floats explains, so something that "
+        "matters little for these numbers is wrong. "
         f"{largest(mine, right)}",
     )
 

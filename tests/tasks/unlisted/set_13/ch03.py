@@ -36,7 +36,7 @@ class CodePointInMessage:
 
     def __init__(self, names, boundary):
         self.boundary = boundary
-        self.symbols = [boundary] + sorted(set("".join(names)))
+        self.symbols = [boundary, *sorted(set("".join(names)))]
         self.token_of = {symbol: token for token, symbol in enumerate(self.symbols)}
 
     def encode(self, name):
