@@ -12,6 +12,7 @@ from course_judges import comparisons, kinds, places, relations, texts
 from course_judges.differences import Comparison, Difference, largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import ODD_DATA, Evidence
+from course_judges.locating import SAYS_WHERE
 from course_judges.wording import (
     first_upper,
     index,
@@ -137,13 +138,22 @@ def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
 
 
 def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
-    """The same finding, with how this draw differs from another, in which the answer is right."""
-    where = _other_numbers(wrong, right)
+    """The same finding, with how this draw differs from another, in which the answer is right,
+    unless it already says more: the draws may differ in numbers that don't matter.
+    """
+    sizes = wrong.sizes("iuf"), right.sizes("iuf")
+    where = f" It is right with {sizes[1]}, but wrong with {sizes[0]}." if all(sizes) else ""
+    if where and sizes[0] == sizes[1]:
+        where = " It is right for other inputs of the same dimensions."
+    if where and right.wrong_values:
+        # If a task judges how often something happens, it may be wrong there as well.
+        where = f" With {sizes[1]}, the mistake didn't show."
     ones = _dimensions_of_one(wrong, right)
     if ones and (found.name in ("difference", "error") or kinds.has_another_shape(wrong)):
         ones = f"{ones} {_OF_ONES}"
     if found.name != "difference":
-        return Finding(found.name, found.what, found.effect + (ones or where), found.section)
+        more = ones or (where if found.name in {*SAYS_WHERE, "error"} else "")
+        return Finding(found.name, found.what, found.effect + more, found.section)
     if ones:
         return Finding(
             "dimension-of-one",
@@ -157,45 +167,6 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         found.effect + where,
         found.section,
     )
-
-
-def _other_numbers(wrong: Evidence, right: Evidence) -> str:
-    """A sentence on the numbers of both draws with which a wrong call was made; empty if there is
-    no such call, because a case may exchange two of the draw, add one to a third, or need none.
-    """
-    mine, theirs = (_named(draw.sizes("iuf")) for draw in (wrong, right))
-    off = (*wrong.wrong_values, *wrong.answers.errors)
-    calls = [_called(wrong.called_with(name)) for name in off]
-    as_drawn = [
-        (named, dimensions)
-        for named, dimensions in calls
-        if all(mine.get(name, held) == held for name, held in named.items())
-    ]
-    asked = [
-        name
-        for name, held in mine.items()
-        if name in theirs and any(name in named or held in rest for named, rest in as_drawn)
-    ]
-    if not asked:
-        return ""
-    here, there = (", ".join(f"{name} = {held[name]}" for name in asked) for held in (mine, theirs))
-    if right.wrong_values:
-        # If a task judges how often something happens, it may be wrong there as well.
-        return f" With {there}, the mistake didn't show."
-    if here == there:
-        return " It is right for other inputs of the same dimensions."
-    return f" It is right with {there}, but wrong with {here}."
-
-
-def _called(said: str) -> tuple[dict[str, str], set[str]]:
-    """ "It was called with x of shape (2, 3), k = 4." as {"k": "4"} and {"2", "3"}."""
-    shapes = re.findall(r"of shape \(([^)]*)\)", said)
-    return _named(said), {one for shape in shapes for one in re.findall(r"\d+", shape)}
-
-
-def _named(said: str) -> dict[str, str]:
-    """ "T = 5, eps = 0.1." as {"T": "5", "eps": "0.1"}."""
-    return dict(re.findall(r"(\w+) = (-?[\d.e+-]*\d)", said))
 
 
 def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:

@@ -212,14 +212,16 @@ def _of_a_pass(answers: Answers, prefix: str) -> Answers:
 
 
 def _results(parts: tuple[Part, ...], earned: Sequence[bool]) -> tuple[PartResult, ...]:
-    """Which parts are earned; one that builds on a failed one says so."""
-    failed = {part.name for part, got in zip(parts, earned, strict=True) if not got}
+    """Which parts are earned. Where several are not, all but the first say that their values must
+    be right, too, since what the name of a part claims may hold of wrong ones.
+    """
+    first = next((part for part, got in zip(parts, earned, strict=True) if not got), None)
     return tuple(
         PartResult(
             part.name,
             part.points,
             got,
-            f"builds on “{part.needs}”" if not got and part.needs in failed else "",
+            "" if got or part is first or part.names_values else "the values must be right, too",
         )
         for part, got in zip(parts, earned, strict=True)
     )

@@ -16,7 +16,7 @@ from course_tasks.probing import Probe
 from course_tasks.verdict import Finding
 
 # Findings that say no more than at which places an answer is wrong.
-_SAYS_WHERE = frozenset(
+SAYS_WHERE = frozenset(
     {
         "some-rows",
         "some-samples",
@@ -45,7 +45,8 @@ def locate(
     """What more can be said than where an answer is wrong: a mistake that is made there, or what
     the arguments have in common there.
 
-    A finding that says more already stays as it is, except that a factor may get a name.
+    A finding that says more already stays as it is, except that it loses numbers with which no
+    wrong call was made, and that a factor may get a name.
 
     Parameters
     ----------
@@ -59,9 +60,10 @@ def locate(
     others : OtherArguments
         The right answer of the task, called with other arguments, beside this answer.
     """
+    finding = _without_other_numbers(finding, failing[0])
     if finding.name == "constant-ratio":
         return _with_its_name(finding, failing)
-    if finding.name not in _SAYS_WHERE:
+    if finding.name not in SAYS_WHERE:
         return finding
     made = recognize_where_wrong(task, probe, failing, _places(finding))
     if made is not None:
@@ -83,6 +85,30 @@ def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
     said = conditions.common(failing)
     before, called, sizes = finding.effect.partition(" It was called with ")
     return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
+
+
+def _without_other_numbers(finding: Finding, evidence: Evidence) -> Finding:
+    """The same without "It is right with T = 5, but wrong with T = 7" if no wrong call had these
+    numbers, because a case may exchange two of the draw, or add one to a third.
+    """
+    drawn = evidence.sizes("iuf")
+    before, said, after = finding.effect.rpartition(" It is right with ")
+    if not said or not after.endswith(f", but wrong with {drawn}."):
+        return finding
+    calls = (evidence.called_with(value) for value in evidence.wrong_values)
+    if any(_agree(_numbers(call), _numbers(drawn)) for call in calls):
+        return finding
+    return replace(finding, effect=before)
+
+
+def _agree(some: dict[str, str], others: dict[str, str]) -> bool:
+    """True if no name has two different numbers."""
+    return all(others.get(name, value) == value for name, value in some.items())
+
+
+def _numbers(said: str) -> dict[str, str]:
+    """ "T = 5, eps = 0.1." as {"T": "5", "eps": "0.1"}."""
+    return dict(re.findall(r"(\w+) = (-?[\d.e+-]*\d)", said))
 
 
 def _with_its_name(finding: Finding, failing: Sequence[Evidence]) -> Finding:

@@ -45,7 +45,7 @@ def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str
         lambda: middle(ranges),
         section,
         tuple(
-            Part(f"`{name}` is what runs give", worth, _inside(ranges, name))
+            Part(f"`{name}` is what runs give", worth, _inside(ranges, name), names_values=True)
             for name, worth in points.items()
         ),
         properties=(
