@@ -4,8 +4,7 @@ specific.
 
 import pytest
 import subjects
-from unlisted import SETS, chapters, written
-from unlisted.set_06 import STILL_ACCEPTED
+from unlisted import SETS, chapters, still_accepted, written
 
 from course_tasks import check
 
@@ -25,7 +24,7 @@ def asked(name):
         if chapter != "10" or name in SETS[:3]
         for task, answers in written(chapter, name).items()
         for answer, aside in answers
-        if answer.__name__ not in STILL_ACCEPTED
+        if answer.__name__ not in still_accepted(name)
     ]
     put_aside = [one for one in every if one[2]]
     chosen = every[::3] if len(put_aside) == len(every) else put_aside or every

@@ -4,8 +4,8 @@ Each set was written from the tasks' statements by people who had seen neither t
 lists of `students/`. Each module holds `WRITTEN`, task -> list of answers, and `ASIDE`, the names
 of those that were put aside until the judges had been tuned on the others: they say how judges
 speak of what they have not met. A module without `ASIDE` was put aside as a whole. The docstring of
-a set says how it came about. What a judge then learned to call by its name, the lists of
-`students/` take over from here.
+a set says how it came about, and `STILL_ACCEPTED` beside it which answers no check tells from right
+ones. What a judge then learned to call by its name, the lists of `students/` take over from here.
 """
 
 import importlib
@@ -28,3 +28,8 @@ def written(chapter, name):
         task: [(answer, aside is None or answer.__name__ in aside) for answer in answers]
         for task, answers in module.WRITTEN.items()
     }
+
+
+def still_accepted(name):
+    """The names of a set's answers that no check tells from right ones."""
+    return getattr(importlib.import_module(f"unlisted.{name}"), "STILL_ACCEPTED", set())

@@ -16,6 +16,14 @@ def sum_written_into_the_input(x):
     return total
 
 
+def reshaped_for_the_product(x):
+    """Swaps channels and time by reshape instead of transpose, so channels get mixed up."""
+    B, C, T = x.shape
+    weights = torch.tril(torch.ones(T, T))
+    rows = x.reshape(B, T, C)
+    return (weights @ rows).reshape(B, C, T)
+
+
 def adds_the_neighbour_only(x):
     """Adds the previous input, not the previous sum: each position holds two inputs at most."""
     total = x.clone()
@@ -33,6 +41,15 @@ def softmax_of_a_large_negative(x):
     hidden = torch.ones(T, T, dtype=torch.bool).triu()
     scores = torch.zeros(T, T).masked_fill(hidden, -1e9)
     return scores.softmax(dim=-1) @ x
+
+
+def first_sample_zeroed(x):
+    """Shifts the running mean and sets `[0]` to 0: sample 0 is zeroed, not position 0 of each."""
+    T = x.shape[1]
+    mean = x.cumsum(dim=1) / torch.arange(1, T + 1)[:, None]
+    shifted = torch.roll(mean, 1, dims=1)
+    shifted[0] = 0
+    return shifted
 
 
 def halves_at_every_step(x):
@@ -65,6 +82,15 @@ def blocks_instead_of_a_window(T, width):
     return window / window.sum(dim=1, keepdim=True)
 
 
+def early_rows_filled_from_the_future(T, width):
+    """Gives every row `width` positions from its start, so early rows reach into the future."""
+    window = torch.zeros(T, T)
+    for t in range(T):
+        start = max(0, t - width + 1)
+        window[t, start : start + width] = 1
+    return window / window.sum(dim=1, keepdim=True)
+
+
 # 01/decay
 
 
@@ -86,7 +112,23 @@ def decay_as_a_rate(T, decay):
     return weights / weights.sum(dim=1, keepdim=True)
 
 
+def future_removed_by_a_product(T, decay):
+    """Multiplies by a mask of 0 and 1: far in the future the power is inf, and inf * 0 is NaN."""
+    t = torch.arange(T)
+    distance = t[:, None] - t
+    weights = decay**distance * torch.tril(torch.ones(T, T))
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
 # 01/masked-softmax
+
+
+def causal_mask_added(scores, visible):
+    """Hides the future in addition to what the given mask hides, although the mask may allow it."""
+    T = scores.shape[-1]
+    past = torch.tril(torch.ones(T, T, dtype=torch.bool))
+    visible = visible & past
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
 
 
 def softmax_twice(scores, visible):
@@ -120,7 +162,20 @@ def past_that_adds_up_is_enough(weights):
     return negative | ~adds_up
 
 
+def small_leaks_forgiven(weights):
+    """Allows 1e-5 for weights of the future, too, so a small leak passes as sound."""
+    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
+    negative = (weights < 0).any(dim=1)
+    adds_up = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return ahead | negative | ~adds_up
+
+
 # 01/vowels
+
+
+def capitals_no_vowels():
+    """Counts only small a, e, i, o and u as vowels: capital vowels are written as 0."""
+    return {"text": "shakespeare", "last_1": 0.6194, "last_4": 0.2994, "all": 0.2328}
 
 
 def always_divided_by_the_width():
@@ -136,24 +191,31 @@ def two_letters_ahead():
 WRITTEN = {
     "01/running-sum": [
         sum_written_into_the_input,
+        reshaped_for_the_product,
         adds_the_neighbour_only,
     ],
-    "01/past-mean": [softmax_of_a_large_negative, halves_at_every_step],
+    "01/past-mean": [softmax_of_a_large_negative, first_sample_zeroed, halves_at_every_step],
     "01/window": [
         width_capped_one_too_low,
         blocks_instead_of_a_window,
+        early_rows_filled_from_the_future,
     ],
-    "01/decay": [
-        recursive_average,
-        decay_as_a_rate,
-    ],
-    "01/masked-softmax": [softmax_twice, hidden_filled_with_the_smallest_score],
-    "01/find-fault": [
-        nan_replaced_by_zero,
-        past_that_adds_up_is_enough,
-    ],
+    "01/decay": [recursive_average, decay_as_a_rate, future_removed_by_a_product],
+    "01/masked-softmax": [causal_mask_added, softmax_twice, hidden_filled_with_the_smallest_score],
+    "01/find-fault": [nan_replaced_by_zero, past_that_adds_up_is_enough, small_leaks_forgiven],
     "01/vowels": [
+        capitals_no_vowels,
         always_divided_by_the_width,
         two_letters_ahead,
     ],
+}
+
+ASIDE = {
+    "capitals_no_vowels",
+    "causal_mask_added",
+    "early_rows_filled_from_the_future",
+    "first_sample_zeroed",
+    "future_removed_by_a_product",
+    "reshaped_for_the_product",
+    "small_leaks_forgiven",
 }

@@ -24,7 +24,22 @@ def lengths_at_least_one(x, y):
     return x @ y.transpose(1, 2)
 
 
+def one_zero_makes_a_zero_vector(x, y):
+    """Takes a vector for zero if any entry is 0 instead of all, and sets all its cosines to 0."""
+    cosines = torch.cosine_similarity(x[:, :, None], y[:, None], dim=-1)
+    empty = (x == 0).any(dim=-1)[:, :, None] | (y == 0).any(dim=-1)[:, None]
+    return cosines.masked_fill(empty, 0.0)
+
+
 # 02/safe-softmax
+
+
+def maximum_at_least_zero(scores):
+    """Clamps the row's maximum to at least 0 against -inf: a row of very low scores gets all 0."""
+    top = scores.max(dim=-1, keepdim=True).values.clamp(min=0)
+    powers = (scores - top).exp()
+    total = powers.sum(dim=-1, keepdim=True)
+    return powers / total.clamp(min=1e-30)
 
 
 def infinity_made_finite(scores):
@@ -44,6 +59,13 @@ def partly_hidden_rows_emptied(scores):
 
 
 # 02/variance
+
+
+def variances_added_up(queries, keys):
+    """Adds up the variances of the single products, as if the entries were uncorrelated."""
+    d = torch.arange(1, queries.shape[1] + 1)
+    plain = (queries * keys).var(dim=0).cumsum(dim=0)
+    return plain, plain / d
 
 
 def products_divided_before_the_sum(queries, keys):
@@ -81,6 +103,14 @@ def log1p_counts_one_too_many(weights):
     return entropy / largest
 
 
+def share_of_effective_positions(weights):
+    """Divides exp(entropy) by t + 1, a share of positions, instead of the entropy by log(t + 1)."""
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    share = entropy.exp() / torch.arange(1, weights.shape[-1] + 1)
+    share[:, 0] = 0
+    return share
+
+
 # 02/smoother
 
 
@@ -101,6 +131,13 @@ def expansion_without_the_two(at, known, values, width):
     return weights @ values
 
 
+def mean_over_the_coordinates(at, known, values, width):
+    """Averages the squared differences of the two coordinates instead of adding them up."""
+    squares = (at[:, None] - known).square().mean(dim=-1)
+    weights = (-squares / (2 * width**2)).softmax(dim=-1)
+    return weights @ values
+
+
 # 02/find-fault
 
 
@@ -109,6 +146,26 @@ def _first_match(weights, suspects):
         if torch.allclose(weights, suspect, rtol=1e-4):
             return name
     return "sound"
+
+
+def zero_mask_on_the_weights(x, weights):
+    """Rebuilds "zero mask" by setting future weights to 0 after the softmax, not future scores."""
+    T, C = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
+    products = x @ x.T
+    scores = products / math.sqrt(C)
+    masked = scores.masked_fill(future, -torch.inf)
+    unscaled = products.masked_fill(future, -torch.inf).softmax(dim=-1)
+    suspects = {
+        "sound": masked.softmax(dim=-1),
+        "no scale": unscaled,
+        "divided by C": (products / C).masked_fill(future, -torch.inf).softmax(dim=-1),
+        "scaled too late": unscaled / math.sqrt(C),
+        "no mask": scores.softmax(dim=-1),
+        "zero mask": scores.softmax(dim=-1).masked_fill(future, 0),
+        "columns": masked.softmax(dim=0),
+    }
+    return _first_match(weights, suspects)
 
 
 def too_late_scaled_twice(x, weights):
@@ -153,6 +210,11 @@ def last_row_decides(x, weights):
 # 02/alike
 
 
+def length_checked_after_the_count():
+    """Takes the 300 most frequent words of any length, then drops the short ones: 263 are left."""
+    return {"text": "shakespeare", "words": 4.707, "dot": 7.989, "cosine": 4.51}
+
+
 def chosen_words_counted_once():
     """Takes the mean length of the different chosen words: one that is chosen often counts once."""
     return {"text": "shakespeare", "words": 4.807, "dot": 6.54, "cosine": 4.669}
@@ -167,20 +229,30 @@ WRITTEN = {
     "02/cosine": [
         normalized_along_the_default,
         lengths_at_least_one,
+        one_zero_makes_a_zero_vector,
     ],
-    "02/safe-softmax": [infinity_made_finite, partly_hidden_rows_emptied],
-    "02/variance": [products_divided_before_the_sum, slices_one_entry_short],
+    "02/safe-softmax": [maximum_at_least_zero, infinity_made_finite, partly_hidden_rows_emptied],
+    "02/variance": [variances_added_up, products_divided_before_the_sum, slices_one_entry_short],
     "02/evenness": [
         share_of_the_largest_seen,
         log1p_counts_one_too_many,
+        share_of_effective_positions,
     ],
-    "02/smoother": [
-        plain_mean_far_away,
-        expansion_without_the_two,
-    ],
-    "02/find-fault": [too_late_scaled_twice, last_row_decides],
+    "02/smoother": [plain_mean_far_away, expansion_without_the_two, mean_over_the_coordinates],
+    "02/find-fault": [zero_mask_on_the_weights, too_late_scaled_twice, last_row_decides],
     "02/alike": [
+        length_checked_after_the_count,
         chosen_words_counted_once,
         cosine_with_one_length,
     ],
+}
+
+ASIDE = {
+    "length_checked_after_the_count",
+    "maximum_at_least_zero",
+    "mean_over_the_coordinates",
+    "one_zero_makes_a_zero_vector",
+    "share_of_effective_positions",
+    "variances_added_up",
+    "zero_mask_on_the_weights",
 }

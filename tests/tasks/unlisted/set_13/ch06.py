@@ -10,6 +10,20 @@ from torch import nn
 # 06/concat
 
 
+def places_counted_in_own_size(x, heads):
+    """Writes head i from channel i * D on, with its own D, as if all heads were equally large."""
+    B, T, _ = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    result = x.new_zeros(B, T, sum(value.shape[1] for _, _, value in heads))
+    for i, (query, key, value) in enumerate(heads):
+        D = query.shape[1]
+        q, k, v = x @ query, x @ key, x @ value
+        scores = q @ k.transpose(1, 2) / D**0.5
+        found = scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+        result[..., i * D : (i + 1) * D] = found
+    return result
+
+
 def future_given_as_attn_mask(x, heads):
     """Gives the future as attn_mask, where True means "may look": heads see only the future."""
     T = x.shape[1]
@@ -50,6 +64,23 @@ class InterleavedHeads(nn.Module):
         return self.projection(together)
 
 
+class BiasOncePerHead(nn.Module):
+    """Projects head by head, each with its part of the weight, and adds the bias H times."""
+
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.head_size = head_size
+        self.projection = nn.Linear(len(heads) * head_size, n_embd)
+
+    def forward(self, x):
+        result = 0
+        parts = self.projection.weight.split(self.head_size, dim=1)
+        for head, part in zip(self.heads, parts, strict=True):
+            result = result + F.linear(head(x), part, self.projection.bias)
+        return result
+
+
 class LazyProjection(nn.Module):
     """Uses LazyLinear, whose weights don't exist before the first call and can't be counted."""
 
@@ -85,6 +116,14 @@ def heads_overlap(x, n_head):
     return torch.stack(queries, 1), torch.stack(keys, 1), torch.stack(values, 1)
 
 
+def queries_scaled_already(x, n_head):
+    """Divides the queries by root D while splitting, which nobody asked for."""
+    B, T, width = x.shape
+    D = width // (3 * n_head)
+    query, key, value = x.view(B, T, n_head, 3, D).permute(3, 0, 2, 1, 4)
+    return query / D**0.5, key, value
+
+
 # 06/merge
 
 
@@ -104,6 +143,17 @@ def blocks_as_wide_as_heads_are_many(found, silenced):
     return together
 
 
+def others_speak_up(found, silenced):
+    """Scales the remaining heads up by H / (number of remaining heads), as dropout does."""
+    H = found.shape[1]
+    found = found.clone()
+    found[:, silenced] = 0
+    remaining = H - len(set(silenced))
+    if remaining:
+        found = found * (H / remaining)
+    return found.transpose(1, 2).flatten(2)
+
+
 # 06/dropout
 
 
@@ -118,6 +168,16 @@ def exact_share_of_each_sample(found, p, training, generator):
     rank = order.argsort(dim=1)
     kept = rank >= round(p * H)
     return found * kept[:, :, None, None] / (1 - p)
+
+
+def scaled_by_what_was_drawn(found, p, training, generator):
+    """Scales by H / (heads kept in this sample's draw) instead of by 1 / (1 - p)."""
+    if not training:
+        return found
+    B, H = found.shape[:2]
+    kept = (torch.rand(B, H, 1, 1, generator=generator) >= p).to(found.dtype)
+    share = kept.mean(dim=1, keepdim=True)
+    return found * kept / share.clamp(min=1 / H)
 
 
 def normal_coins(found, p, training, generator):
@@ -159,12 +219,29 @@ def slices_start_below_zero(x, qkv, projection, reach):
     return found.transpose(1, 2).flatten(2) @ projection.T
 
 
+def far_weights_cut_after_softmax(x, qkv, projection, reach):
+    """Zeroes weights beyond the reach after the causal softmax, so rows no longer sum to 1."""
+    B, T, C = x.shape
+    H = len(reach)
+    query, key, value = (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    scores = query @ key.transpose(2, 3) / (C // H) ** 0.5
+    weights = scores.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+    weights = weights * (back < torch.tensor(reach)[:, None, None])
+    return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
+
+
 # 06/tiny-heads
 
 
 def one_channel_in_all():
     """Gives the model as many channels as heads, so the single head has 1 channel instead of 32."""
     return {"text": "shakespeare", "heads_1": 3.090, "heads_32": 2.308}
+
+
+def first_evaluation():
+    """Reads evaluations[0], the first evaluation of the training, instead of the last one."""
+    return {"text": "shakespeare", "heads_1": 2.795, "heads_32": 2.694}
 
 
 def default_learning_rate():
@@ -174,22 +251,32 @@ def default_learning_rate():
 
 WRITTEN = {
     "06/concat": [
+        places_counted_in_own_size,
         future_given_as_attn_mask,
         scaled_by_an_equal_share,
     ],
-    "06/projection": [InterleavedHeads, LazyProjection],
-    "06/split": [
-        every_third_channel,
-        heads_overlap,
-    ],
+    "06/projection": [InterleavedHeads, BiasOncePerHead, LazyProjection],
+    "06/split": [every_third_channel, heads_overlap, queries_scaled_already],
     "06/merge": [
         empty_list_becomes_floats,
         blocks_as_wide_as_heads_are_many,
+        others_speak_up,
     ],
-    "06/dropout": [exact_share_of_each_sample, normal_coins],
+    "06/dropout": [exact_share_of_each_sample, scaled_by_what_was_drawn, normal_coins],
     "06/fused": [
         mask_added_as_numbers,
         slices_start_below_zero,
+        far_weights_cut_after_softmax,
     ],
-    "06/tiny-heads": [one_channel_in_all, default_learning_rate],
+    "06/tiny-heads": [one_channel_in_all, first_evaluation, default_learning_rate],
+}
+
+ASIDE = {
+    "BiasOncePerHead",
+    "far_weights_cut_after_softmax",
+    "first_evaluation",
+    "others_speak_up",
+    "places_counted_in_own_size",
+    "queries_scaled_already",
+    "scaled_by_what_was_drawn",
 }

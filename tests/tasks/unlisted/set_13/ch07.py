@@ -22,6 +22,15 @@ def square_mean_as_variance(x, gain, shift, groups, eps):
     return gain * normed + shift
 
 
+def one_variance_for_all_groups(x, gain, shift, groups, eps):
+    """Subtracts each group's own mean, but divides by one variance of all C channels."""
+    B, T, C = x.shape
+    parts = x.view(B, T, groups, C // groups)
+    centered = (parts - parts.mean(dim=-1, keepdim=True)).view(B, T, C)
+    variance = centered.square().mean(dim=-1, keepdim=True)
+    return gain * centered / (variance + eps).sqrt() + shift
+
+
 def group_norm_of_the_library(x, gain, shift, groups, eps):
     """Calls F.group_norm with T as the last axis, which pools all positions of a sample."""
     return F.group_norm(x.transpose(1, 2), groups, gain, shift, eps).transpose(1, 2)
@@ -56,6 +65,20 @@ class FourTimesAsWide(nn.Module):
         return self.down(self.gate(x).relu() * self.up(x))
 
 
+class WithDropoutAtTheEnd(nn.Module):
+    """Adds a dropout of 0.1 after the last layer, so that outputs are random in training mode."""
+
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.dropout(self.down(self.gate(x).relu() * self.up(x)))
+
+
 # 07/residual
 
 
@@ -70,6 +93,19 @@ class HalfInsteadOfRoot(nn.Module):
         root = len(self.branches) ** 1 / 2
         for branch in self.branches:
             x = x + branch(x) / root
+        return x
+
+
+class RootOfTheBranchesSoFar(nn.Module):
+    """Divides the n-th branch by the root of n, the branches so far, not by that of all N."""
+
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x):
+        for n, branch in enumerate(self.branches, start=1):
+            x = x + branch(x) / math.sqrt(n)
         return x
 
 
@@ -124,7 +160,40 @@ class MemoryCutToTheStream(nn.Module):
         return x + self.feed_forward(self.feed_forward_norm(x))
 
 
+class FeedForwardOfWhatWasGathered(nn.Module):
+    """The feed-forward network reads only what cross-attention returned, not the stream."""
+
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        gathered = self.cross_attention(self.cross_norm(x), memory)
+        x = x + gathered
+        return x + self.feed_forward(self.feed_forward_norm(gathered))
+
+
 # 07/parameter-count
+
+
+def projection_bias_only_once(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    """Forgets parentheses in `attention`: the projection's bias counts once, not in each block."""
+    C = n_embd
+    counts = {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * 4 * C**2 + bias * C,
+        "feed_forward": n_layer * (2 * C * hidden + bias * (hidden + C)),
+        "norms": (2 * n_layer + 1) * (1 + bias) * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values())
+    return counts
 
 
 def masks_are_parameters(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
@@ -171,6 +240,27 @@ def flips_the_batch(block, B, T, C):
     return {"future": future, "batch": batch, "stream": stream}
 
 
+def a_vector_instead_of_a_number(block, B, T, C):
+    """For `stream`, adds a random number per channel, which no norm subtracts: all are at fault."""
+    x = torch.randn(B, T, C)
+    y = block(x)
+    t = T // 2
+    later = x.clone()
+    later[:, t:] = torch.randn(B, T - t, C)
+    future = not torch.allclose(block(later)[:, :t], y[:, :t], atol=1e-4)
+
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] = torch.randn(T, C)
+        untouched = torch.arange(B) != b
+        batch |= not torch.allclose(block(other)[untouched], y[untouched], atol=1e-4)
+
+    c = torch.randn(C)
+    stream = not torch.allclose(block(x + c), y + c, atol=1e-4)
+    return {"future": future, "batch": batch, "stream": stream}
+
+
 def from_the_last_to_the_first_position(block, B, T, C):
     """For `future`, changes only the last position and looks only at the first one's output."""
     x = torch.randn(B, T, C)
@@ -213,30 +303,52 @@ def takes_out_attention_only():
     }
 
 
+def trains_at_the_default_rate():
+    """Leaves out lr=0.01, so that fit trains with its default rate of 0.001."""
+    return {
+        "text": "shakespeare",
+        "all_four": 2.2828,
+        "without_first": 2.9914,
+        "without_last": 2.3107,
+    }
+
+
 WRITTEN = {
     "07/layer-norm": [
         square_mean_as_variance,
+        one_variance_for_all_groups,
         group_norm_of_the_library,
     ],
-    "07/feed-forward": [
-        OpenOrClosedGate,
-        FourTimesAsWide,
-    ],
-    "07/residual": [HalfInsteadOfRoot, DetachedCopyFirst],
+    "07/feed-forward": [OpenOrClosedGate, FourTimesAsWide, WithDropoutAtTheEnd],
+    "07/residual": [HalfInsteadOfRoot, RootOfTheBranchesSoFar, DetachedCopyFirst],
     "07/pre-norm-block": [
         OneNormUnderThreeNames,
         MemoryCutToTheStream,
+        FeedForwardOfWhatWasGathered,
     ],
     "07/parameter-count": [
+        projection_bias_only_once,
         masks_are_parameters,
         no_gain_without_shift,
     ],
     "07/find-fault": [
         flips_the_batch,
+        a_vector_instead_of_a_number,
         from_the_last_to_the_first_position,
     ],
     "07/without-a-block": [
         trains_in_each_round,
         takes_out_attention_only,
+        trains_at_the_default_rate,
     ],
+}
+
+ASIDE = {
+    "FeedForwardOfWhatWasGathered",
+    "RootOfTheBranchesSoFar",
+    "WithDropoutAtTheEnd",
+    "a_vector_instead_of_a_number",
+    "one_variance_for_all_groups",
+    "projection_bias_only_once",
+    "trains_at_the_default_rate",
 }

@@ -15,6 +15,18 @@ import torch
 # 10/head
 
 
+def sink_in_front_of_the_triangle(parameters, x):
+    """Puts the sink in front and masks after that with tril, so a position misses itself."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    scores = query @ key.T / key.shape[1] ** 0.5
+    sink = jnp.full((T, 1), parameters["sink"])
+    scores = jnp.concatenate([sink, scores], axis=1)
+    past = jnp.tril(jnp.ones((T, T + 1), dtype=bool))
+    weights = jax.nn.softmax(jnp.where(past, scores, -jnp.inf), axis=1)
+    return weights[:, 1:] @ value
+
+
 def sink_not_shifted_with_the_scores(parameters, x):
     """Subtracts the largest score before exp, but adds exp(sink) without subtracting there."""
     query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
@@ -38,6 +50,15 @@ def sink_column_made_by_numpy(parameters, x):
 
 
 # 10/heads
+
+
+def batch_as_one_long_sequence(head, parameters, x):
+    """Flattens batch and time into one sequence, so texts attend to the texts before them."""
+    B, T, C = x.shape
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None), out_axes=1)
+    found = heads(parameters, x.reshape(B * T, C))  # (B·T, H, D)
+    return found.reshape(B, T, -1)
 
 
 def head_axis_swapped_with_time(head, parameters, x):
@@ -87,6 +108,21 @@ def velocity_clipped(loss, parameters, velocity, batch, learning_rate, momentum,
     return parameters, velocity, value
 
 
+def looks_ahead_as_nesterov(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    """Steps along gradient + momentum · new velocity, as Nesterov does, not along the velocity."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    gradient = jax.tree.map(lambda g: factor * g, gradient)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    parameters = jax.tree.map(
+        lambda p, v, g: p - learning_rate * (g + momentum * v), parameters, velocity, gradient
+    )
+    return parameters, velocity, value
+
+
 # 10/keys
 
 
@@ -117,6 +153,16 @@ def _drawn(key, shape):
 def _drawn_head(key, shapes):
     keys = jax.random.split(key, len(shapes))
     return {name: _drawn(own, shapes[name]) for name, own in zip(shapes, keys, strict=True)}
+
+
+def head_splits_the_same_key(key, shapes):
+    """Hands the running key to a helper that splits it for the head, then splits it again."""
+    key, own = jax.random.split(key)
+    tokens = _drawn(own, shapes["tokens"])
+    head = _drawn_head(key, shapes["head"])
+    key, own = jax.random.split(key)
+    output = _drawn(own, shapes["output"])
+    return {"tokens": tokens, "head": head, "output": output}, key
 
 
 def normal_cut_off_at_two(key, shapes):
@@ -152,6 +198,17 @@ def padding_only_at_the_end(scores, real):
     hidden = jnp.where(visible, scores, -jnp.inf)
     harmless = jnp.where(sees, hidden, 0.0)
     return jnp.where(sees, jax.nn.softmax(harmless, axis=1), 0.0)
+
+
+def largest_score_among_the_hidden(scores, real):
+    """Subtracts the maximum of the whole row, hidden scores too, so a large one leaves 0 / 0."""
+    T = len(real)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & real & real[:, None]
+    sees = visible.any(axis=1, keepdims=True)
+    e = jnp.where(visible, jnp.exp(scores - scores.max(axis=1, keepdims=True)), 0.0)
+    total = jnp.where(sees, e.sum(axis=1, keepdims=True), 1.0)
+    return e / total
 
 
 def hidden_scores_at_minus_hundred(scores, real):
@@ -203,6 +260,23 @@ class LeavesInAlphabeticalOrder:
         return _state_of(jnp.stack(jax.tree.leaves(tree["heads"])), tree["projection"])
 
 
+class WeightsPoppedFromTheState:
+    """Takes the tensors out of the caller's state with pop, which leaves it empty."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        """Dictionary of torch tensors → tree of JAX arrays."""
+        names = ("query_key_value.weight", "projection.weight", "projection.bias")
+        return _tree_of({name: state.pop(name) for name in names}, self.n_head)
+
+    def to_state(self, tree):
+        """Tree of JAX arrays → dictionary of torch tensors."""
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        return _state_of(stacked, tree["projection"])
+
+
 class SizeRememberedFromTheWayThere:
     """Keeps C from to_tree for to_state, which fails on a converter that only goes back."""
 
@@ -236,6 +310,11 @@ def one_function_for_both():
     return {"text": "shakespeare", "as_they_are": 48, "padded": 1, "waste": 0.1686}
 
 
+def mean_of_the_shares_of_lines():
+    """Takes the share of padding in each line and then the mean of lines, not of positions."""
+    return {"text": "shakespeare", "as_they_are": 48, "padded": 4, "waste": 0.1905}
+
+
 def empty_lines_among_the_300():
     """Takes the first 300 lines and then drops the empty ones, so there are fewer than 300."""
     return {"text": "shakespeare", "as_they_are": 44, "padded": 4, "waste": 0.1659}
@@ -243,25 +322,36 @@ def empty_lines_among_the_300():
 
 WRITTEN = {
     "10/head": [
+        sink_in_front_of_the_triangle,
         sink_not_shifted_with_the_scores,
         sink_column_made_by_numpy,
     ],
     "10/heads": [
+        batch_as_one_long_sequence,
         head_axis_swapped_with_time,
         shared_rows_repeated_in_place,
     ],
-    "10/step": [
-        zero_gradient_divided_by_its_norm,
-        velocity_clipped,
-    ],
-    "10/keys": [sixth_of_five_keys, normal_cut_off_at_two],
+    "10/step": [zero_gradient_divided_by_its_norm, velocity_clipped, looks_ahead_as_nesterov],
+    "10/keys": [sixth_of_five_keys, head_splits_the_same_key, normal_cut_off_at_two],
     "10/mask": [
         padding_only_at_the_end,
+        largest_score_among_the_hidden,
         hidden_scores_at_minus_hundred,
     ],
     "10/convert": [
         LeavesInAlphabeticalOrder,
+        WeightsPoppedFromTheState,
         SizeRememberedFromTheWayThere,
     ],
-    "10/traces": [one_function_for_both, empty_lines_among_the_300],
+    "10/traces": [one_function_for_both, mean_of_the_shares_of_lines, empty_lines_among_the_300],
+}
+
+ASIDE = {
+    "WeightsPoppedFromTheState",
+    "batch_as_one_long_sequence",
+    "head_splits_the_same_key",
+    "largest_score_among_the_hidden",
+    "looks_ahead_as_nesterov",
+    "mean_of_the_shares_of_lines",
+    "sink_in_front_of_the_triangle",
 }

@@ -25,6 +25,20 @@ def scaled_for_positions_only(V, T, strength):
     return {"query": query, "key": key, "value": value, "output": output}
 
 
+def last_position_asks_nothing(V, T, strength):
+    """Its loop over the queries ends one early, so the last position has score 0 everywhere."""
+    D, C = max(V, T), V + T + V
+    query, key, value = (torch.zeros(D, C) for _ in range(3))
+    output = torch.zeros(C, D)
+    for t in range(T):
+        key[t, V + t] = 1.0
+    for t in range(1, T - 1):
+        query[t - 1, V + t] = strength * math.sqrt(D)
+    value[:V, :V] = torch.eye(V)
+    output[V + T :, :V] = torch.eye(V)
+    return {"query": query, "key": key, "value": value, "output": output}
+
+
 def writes_where_it_read(V, T, strength):
     """Takes the transposed value as output, so the token is written into the first V channels."""
     D, C = max(V, T), V + T + V
@@ -53,6 +67,14 @@ def rolled_before_it_is_cut(weights, tokens):
     return found / same.tril(-1).any(dim=-1).sum().clamp(min=1)
 
 
+def counts_places_once_per_head(weights, tokens):
+    """Counts the positions in a mask that already has the head axis, so it divides by H as well."""
+    same = (tokens[:, :, None] == tokens[:, None, :]).tril(-1)
+    mask = same[:, None].expand(weights.shape)  # (B, H, T, T)
+    found = (weights[..., 1:] * mask[..., :-1]).sum(dim=(0, 2, 3))
+    return found / mask.any(dim=-1).sum().clamp(min=1)
+
+
 # 11/lens
 
 
@@ -61,6 +83,13 @@ def spread_and_mean_exchanged(streams, gain, shift, eps, unembedding):
     mean, spread = torch.std_mean(streams, dim=-1, correction=0, keepdim=True)
     normed = (streams - mean) / (spread.square() + eps).sqrt() * gain + shift
     return normed @ unembedding.T
+
+
+def variance_about_zero(streams, gain, shift, eps, unembedding):
+    """Divides by the root of the mean square of the stream, from which the mean isn't taken off."""
+    centered = streams - streams.mean(dim=-1, keepdim=True)
+    square = streams.square().mean(dim=-1, keepdim=True)
+    return (centered / (square + eps).sqrt() * gain + shift) @ unembedding.T
 
 
 def adds_up_the_streams(streams, gain, shift, eps, unembedding):
@@ -81,6 +110,14 @@ def ov_as_if_it_took_columns(embedding, query, key, value, output, unembedding):
     return qk, ov
 
 
+def ov_with_skip_connection(embedding, query, key, value, output, unembedding):
+    """Adds the token's own embedding to what the head writes, so ov holds the direct path too."""
+    queries, keys = embedding @ query.T, embedding @ key.T
+    qk = queries @ keys.T / math.sqrt(len(query))
+    written = embedding + embedding @ value.T @ output.T
+    return qk, written @ unembedding.T
+
+
 def both_tables_scaled(embedding, query, key, value, output, unembedding):
     """Divides the OV table by the root of D as well, not only the scores."""
     scale = math.sqrt(len(query))
@@ -90,6 +127,22 @@ def both_tables_scaled(embedding, query, key, value, output, unembedding):
 
 
 # 11/ablation
+
+
+def damage_never_below_zero(run, tokens, targets, reference):
+    """Cuts negative increases to 0, as if no model could get better without a head."""
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    base = loss({})
+    increase = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - base
+    return increase.clamp(min=0)
 
 
 def classes_second_by_reshape(run, tokens, targets, reference):
@@ -164,6 +217,27 @@ def shares_cut_to_zero_and_one(run, clean, corrupted, right, wrong):
     return shares.clamp(0, 1)
 
 
+def patched_only_where_texts_differ(run, clean, corrupted, right, wrong):
+    """Patches a head only at the positions where the two texts hold different tokens."""
+
+    def lead(one):
+        end = one.logits[:, -1]
+        return (end.gather(1, right[:, None]) - end.gather(1, wrong[:, None])).mean()
+
+    good, bad = run(clean), run(corrupted)
+    top, bottom = lead(good), lead(bad)
+    L, _, H = good.found.shape[:3]
+    differs = (clean != corrupted)[:, :, None]  # (B, T, 1)
+    shares = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            other = torch.where(differs, good.found[layer, :, head], bad.found[layer, :, head])
+            shares[layer, head] = (lead(run(corrupted, {(layer, head): other})) - bottom) / (
+                top - bottom
+            )
+    return shares
+
+
 # 11/which-head
 
 
@@ -187,6 +261,26 @@ def looks_at_all_sources(run, texts, targets, sources, reference):
         "head": (layer, head),
         "looks": looks,
     }
+
+
+def replaced_only_at_the_hyphen(run, texts, targets, sources, reference):
+    """Puts the mean in at the last position only, and leaves what the head found elsewhere."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    whole = run(texts)
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            other = whole.found[layer, :, head].clone()  # (N, T, D)
+            other[:, -1] = means[layer, head]
+            damage[layer, head] = loss({(layer, head): other}) - loss({})
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    rows = torch.arange(len(texts))
+    looks = whole.weights[head[0], rows, head[1], -1, sources].mean()
+    return {"prediction": (1, 0), "damage": damage, "head": head, "looks": looks}
 
 
 def mean_of_the_last_position(run, texts, targets, sources, reference):
@@ -219,31 +313,53 @@ def found_among_known_symbols():
     return {"text": "shakespeare", "one": 0.1264, "three": 0.4525, "found": 0.0785}
 
 
+def compares_what_comes_after():
+    """Shifts the matrix the wrong way, so it compares the two symbols after, not those before."""
+    return {"text": "shakespeare", "one": 0.1264, "three": 1.0, "found": 0.0472}
+
+
 WRITTEN = {
     "11/previous-head": [
         scaled_for_positions_only,
+        last_position_asks_nothing,
         writes_where_it_read,
     ],
     "11/prefix-matching": [
         own_place_never_counts,
         rolled_before_it_is_cut,
+        counts_places_once_per_head,
     ],
-    "11/lens": [spread_and_mean_exchanged, adds_up_the_streams],
-    "11/circuits": [ov_as_if_it_took_columns, both_tables_scaled],
+    "11/lens": [spread_and_mean_exchanged, variance_about_zero, adds_up_the_streams],
+    "11/circuits": [ov_as_if_it_took_columns, ov_with_skip_connection, both_tables_scaled],
     "11/ablation": [
+        damage_never_below_zero,
         classes_second_by_reshape,
         mean_over_tested_texts_too,
     ],
     "11/patching": [
         logits_averaged_over_texts_first,
         shares_cut_to_zero_and_one,
+        patched_only_where_texts_differ,
     ],
     "11/which-head": [
         looks_at_all_sources,
+        replaced_only_at_the_hyphen,
         mean_of_the_last_position,
     ],
     "11/copying": [
         every_earlier_place_counted,
         found_among_known_symbols,
+        compares_what_comes_after,
     ],
+}
+
+ASIDE = {
+    "compares_what_comes_after",
+    "counts_places_once_per_head",
+    "damage_never_below_zero",
+    "last_position_asks_nothing",
+    "ov_with_skip_connection",
+    "patched_only_where_texts_differ",
+    "replaced_only_at_the_hyphen",
+    "variance_about_zero",
 }

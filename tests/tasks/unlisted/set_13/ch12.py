@@ -11,6 +11,18 @@ import torch.nn.functional as F
 # 12/cache-step
 
 
+def places_of_all_rows(query, key, value, keys, values, lengths):
+    """Writes each row's new token at the free places of all rows, so it overwrites read tokens."""
+    keys, values = keys.clone(), values.clone()
+    S, D = keys.shape[2:]
+    keys[:, :, lengths] = key.unsqueeze(2)
+    values[:, :, lengths] = value.unsqueeze(2)
+    scores = (query.unsqueeze(2) @ keys.mT).squeeze(2) / math.sqrt(D)  # (B, H, S)
+    hidden = torch.arange(S) > lengths[:, None]
+    weights = scores.masked_fill(hidden.unsqueeze(1), -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(2) @ values).squeeze(2), keys, values
+
+
 def mask_of_floats(query, key, value, keys, values, lengths):
     """Gives the attention a mask of zeros and ones as floats, which is added and hides nothing."""
     keys, values = keys.clone(), values.clone()
@@ -66,7 +78,37 @@ def only_keys_shared(x, query, key, value, n_head, n_group):
     return (weights @ v).transpose(1, 2).flatten(2)
 
 
+def scaled_by_channels(x, query, key, value, n_head, n_group):
+    """Divides scores by the root of C / H instead of the root of D, as if H · D were always C."""
+    B, T, C = x.shape
+    each = n_head // n_group
+    key = key.view(n_group, each, -1, C).mean(dim=1)  # (G, D, C)
+    value = value.view(n_group, each, -1, C).mean(dim=1)
+    q = F.linear(x, query).view(B, T, n_head, -1).transpose(1, 2)
+    k = torch.einsum("btc,gdc->bgtd", x, key).repeat_interleave(each, dim=1)
+    v = torch.einsum("btc,gdc->bgtd", x, value).repeat_interleave(each, dim=1)
+    scores = q @ k.mT / math.sqrt(C / n_head)
+    causal = torch.ones(T, T).tril() == 0
+    weights = scores.masked_fill(causal, -torch.inf).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).flatten(2)
+
+
 # 12/sink
+
+
+def sink_in_each_chunk(chunks, sink):
+    """Adds the sink to the sum of each chunk, so it counts as often as there are chunks."""
+    m = sink[:, None]
+    total, weighted = torch.zeros_like(m), 0.0
+    for scores, values in chunks:
+        scores = torch.cat([scores, sink[:, None]], dim=1)
+        values = torch.cat([values, torch.zeros_like(values[:1])])
+        new = torch.maximum(m, scores.amax(dim=1, keepdim=True))
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=1, keepdim=True)
+        weighted = weighted * shrink + e @ values
+        m = new
+    return weighted / total
 
 
 def one_maximum_for_all(chunks, sink):
@@ -94,6 +136,18 @@ def relative_to_the_sink(chunks, sink):
 
 
 # 12/rotary
+
+
+def turned_in_place(x, positions, rotated, base):
+    """Writes the first of each pair back before the second is computed from it: a is a view."""
+    x = x.clone()
+    theta = base ** (-torch.arange(0, rotated, 2) / rotated)
+    angle = positions[:, None, :, None] * theta
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
+    x[..., 0:rotated:2] = a * cos - b * sin
+    x[..., 1:rotated:2] = a * sin + b * cos
+    return x
 
 
 def table_of_halves(x, positions, rotated, base):
@@ -144,6 +198,20 @@ def up_to_the_new_place(query, key, value, keys, values, count, slope):
     return torch.einsum("bw,bwd->bd", weights, values), keys, values
 
 
+def age_as_distance(query, key, value, keys, values, count, slope):
+    """Takes the distance between the places as the age, also for places behind the new one."""
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1:]
+    place = count % W
+    keys[:, place], values[:, place] = key, value
+    age = (place - torch.arange(W)).abs()
+    scores = torch.einsum("bd,bwd->bw", query, keys) / math.sqrt(D) - slope * age
+    if count < W:
+        scores[:, count + 1 :] = -torch.inf
+    weights = scores.softmax(dim=-1)
+    return torch.einsum("bw,bwd->bd", weights, values), keys, values
+
+
 # 12/drafts
 
 
@@ -167,6 +235,17 @@ def one_number_a_row(p, q, draft, drafted, generator):
     return count, _symbol(p, q, count, drafted, generator)
 
 
+def first_rejected_by_argmax(p, q, draft, drafted, generator):
+    """Finds the first rejected place with argmax, which is 0 when all K drafts are kept."""
+    B, K = draft.shape
+    at = draft.unsqueeze(-1)
+    ratio = (p[:, :K].gather(-1, at) / q.gather(-1, at)).squeeze(-1)
+    rejected = torch.rand(B, K, generator=generator) >= ratio
+    rejected |= torch.arange(K) >= drafted[:, None]
+    count = rejected.int().argmax(dim=1)
+    return count, _symbol(p, q, count, drafted, generator)
+
+
 def rejected_symbol_removed(p, q, draft, drafted, generator):
     """After a rejection draws from p without the rejected symbol, not from what p has beyond q."""
     B, K = draft.shape
@@ -183,6 +262,17 @@ def rejected_symbol_removed(p, q, draft, drafted, generator):
 
 
 # 12/quantize
+
+
+def shift_after_minus(weight, bits, group):
+    """Writes the largest code as 1 << (bits - 1) - 1, which Python reads as 1 << (bits - 2)."""
+    rows, columns = weight.shape
+    largest = 1 << (bits - 1) - 1
+    parts = weight.reshape(rows, columns // group, group)
+    scales = parts.abs().amax(dim=-1) / largest
+    scales[scales == 0] = 1.0
+    codes = (parts / scales.unsqueeze(-1)).round().to(torch.int8)
+    return codes.reshape(rows, columns), scales
 
 
 def half_added_then_cut(weight, bits, group):
@@ -214,6 +304,38 @@ def _parts(model):
         yield "attention", block.attention
         yield "feed_forward", block.feed_forward
     yield "output", model.output
+
+
+def elsewhere_outside_the_model(model, prompt, count, clock):
+    """Takes as elsewhere only what lies outside the model's calls: the rest in them is lost."""
+    seconds = dict.fromkeys(["embedding", "attention", "feed_forward", "output"], 0.0)
+    began, handles = {}, []
+
+    def before(module, inputs):
+        began[module] = clock()
+
+    def after(name):
+        def hook(module, inputs, output):
+            seconds[name] += clock() - began[module]
+
+        return hook
+
+    for name, module in _parts(model):
+        handles.append(module.register_forward_pre_hook(before))
+        handles.append(module.register_forward_hook(after(name)))
+    model(prompt[:, -model.block_size :])
+    for name in seconds:
+        seconds[name] = 0.0
+    text, inside, start = prompt, 0.0, clock()
+    for _ in range(count):
+        called = clock()
+        logits, _ = model(text[:, -model.block_size :])
+        inside += clock() - called
+        text = torch.cat([text, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+    seconds["elsewhere"] = clock() - start - inside
+    for handle in handles:
+        handle.remove()
+    return seconds
 
 
 def first_call_writes_too(model, prompt, count, clock):
@@ -282,18 +404,23 @@ def early_hooks_stay(model, prompt, count, clock):
 
 
 WRITTEN = {
-    "12/cache-step": [mask_of_floats, trimmed_too_short],
-    "12/groups": [
-        members_innermost,
-        only_keys_shared,
-    ],
-    "12/sink": [one_maximum_for_all, relative_to_the_sink],
-    "12/rotary": [table_of_halves, exponent_doubled],
-    "12/ring": [
-        slope_divided_too,
-        up_to_the_new_place,
-    ],
-    "12/drafts": [one_number_a_row, rejected_symbol_removed],
-    "12/quantize": [half_added_then_cut, zero_scale_left],
-    "12/seconds": [first_call_writes_too, early_hooks_stay],
+    "12/cache-step": [places_of_all_rows, mask_of_floats, trimmed_too_short],
+    "12/groups": [members_innermost, only_keys_shared, scaled_by_channels],
+    "12/sink": [sink_in_each_chunk, one_maximum_for_all, relative_to_the_sink],
+    "12/rotary": [turned_in_place, table_of_halves, exponent_doubled],
+    "12/ring": [slope_divided_too, up_to_the_new_place, age_as_distance],
+    "12/drafts": [one_number_a_row, first_rejected_by_argmax, rejected_symbol_removed],
+    "12/quantize": [shift_after_minus, half_added_then_cut, zero_scale_left],
+    "12/seconds": [elsewhere_outside_the_model, first_call_writes_too, early_hooks_stay],
+}
+
+ASIDE = {
+    "age_as_distance",
+    "elsewhere_outside_the_model",
+    "first_rejected_by_argmax",
+    "places_of_all_rows",
+    "scaled_by_channels",
+    "shift_after_minus",
+    "sink_in_each_chunk",
+    "turned_in_place",
 }
