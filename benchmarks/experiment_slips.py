@@ -58,6 +58,16 @@ JITTED_ONCE = """    traced = []
 BLOCKS_CUT = """        model.blocks = nn.Sequential(*stack)
         losses[name] = evaluate(model, corpus.validation, 8)
 """
+BLOCKS_CUT_AND_TRAINED = """        model.blocks = nn.Sequential(*stack)
+        fit(model, corpus, steps=500, batch_size=64, lr=0.01, seed=seed, progress=False)
+        losses[name] = evaluate(model, corpus.validation, 8)
+"""
+FOUR_BLOCKS_TRAINED = (
+    "    fit(model, corpus, steps=500, batch_size=64, lr=0.01, seed=seed, progress=False)\n"
+)
+WRITER_TRAINED = (
+    "    fit(model, corpus, steps=500, batch_size=32, lr=0.01, seed=seed, progress=False)\n"
+)
 THREE_BLOCKS_TRAINED = """        torch.manual_seed(seed)
         config = Config(len(corpus.vocabulary), 8, n_layer=len(stack), n_head=4, n_embd=32)
         model = fuse(GPT(config))
@@ -535,6 +545,12 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Cut the last block from the stack that had already lost its first.",
             {'"without_last": blocks[:-1]': '"without_last": blocks[1:-1]'},
         ),
+        "trained-in-each-round": Slip(
+            "Called `fit` in the loop, so that the shorter stacks are trained further.",
+            {FOUR_BLOCKS_TRAINED: "", BLOCKS_CUT: BLOCKS_CUT_AND_TRAINED},
+        ),
+        "default-rate": Slip("Left the learning rate out.", {"lr=0.01, ": ""}),
+        "untrained": Slip("Didn't train the model.", {FOUR_BLOCKS_TRAINED: ""}),
     },
     "08/real-words": {
         "in-the-text": Slip(
@@ -545,6 +561,11 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Counted each word once, however often it was written.",
             {"words = [w for": "words = {w for", ".split()[:-1]]": ".split()[:-1]}"},
         ),
+        "symbols-known": Slip(
+            "Took the symbols of the training split for its words.",
+            {"corpus.train).split()": "corpus.train)"},
+        ),
+        "untrained": Slip("Didn't train the model.", {WRITER_TRAINED: ""}),
     },
     "09/letters-of-past": {
         "measured-where-counted": Slip(

@@ -32,26 +32,62 @@ RANGES = {
 SLIPS = {
     "trained-afresh": {
         "shakespeare": {
-            "all_four": (2.298, 2.359),
-            "without_first": (2.306, 2.367),
-            "without_last": (2.306, 2.367),
+            "all_four": (2.302, 2.378),
+            "without_first": (2.304, 2.37),
+            "without_last": (2.304, 2.37),
         },
         "play": {
-            "all_four": (2.174, 2.261),
-            "without_first": (2.161, 2.227),
-            "without_last": (2.161, 2.227),
+            "all_four": (2.169, 2.261),
+            "without_first": (2.141, 2.223),
+            "without_last": (2.141, 2.223),
         },
     },
     "both-cut": {
         "shakespeare": {
-            "all_four": (2.298, 2.359),
-            "without_first": (4.024, 4.963),
-            "without_last": (3.374, 6.257),
+            "all_four": (2.302, 2.378),
+            "without_first": (3.65, 5.677),
+            "without_last": (4.124, 5.025),
         },
         "play": {
-            "all_four": (2.174, 2.261),
-            "without_first": (3.752, 5.105),
-            "without_last": (4.158, 5.342),
+            "all_four": (2.169, 2.261),
+            "without_first": (3.078, 5.639),
+            "without_last": (3.164, 6.49),
+        },
+    },
+    "trained-in-each-round": {
+        "shakespeare": {
+            "all_four": (2.302, 2.378),
+            "without_first": (2.224, 2.283),
+            "without_last": (2.185, 2.236),
+        },
+        "play": {
+            "all_four": (2.169, 2.261),
+            "without_first": (2.066, 2.132),
+            "without_last": (1.982, 2.047),
+        },
+    },
+    "default-rate": {
+        "shakespeare": {
+            "all_four": (2.25, 2.306),
+            "without_first": (2.935, 3.021),
+            "without_last": (2.273, 2.334),
+        },
+        "play": {
+            "all_four": (2.151, 2.215),
+            "without_first": (2.505, 3.459),
+            "without_last": (2.196, 2.262),
+        },
+    },
+    "untrained": {
+        "shakespeare": {
+            "all_four": (4.138, 4.239),
+            "without_first": (4.137, 4.237),
+            "without_last": (4.136, 4.236),
+        },
+        "play": {
+            "all_four": (4.132, 4.244),
+            "without_first": (4.132, 4.24),
+            "without_last": (4.132, 4.241),
         },
     },
 }
@@ -97,6 +133,30 @@ _trained_afresh = measured_otherwise(
     "block is worth in a model that was trained with all four, so train once, and then take a "
     "block out.",
     SLIPS["trained-afresh"],
+)
+
+
+_trained_in_each_round = measured_otherwise(
+    RANGES,
+    "You probably called `fit` in each round, so that the shorter stacks were trained further.",
+    "Then the three blocks have learned to do without the fourth. Train once, before the loop, and "
+    "only evaluate in it.",
+    SLIPS["trained-in-each-round"],
+)
+
+_default_rate = measured_otherwise(
+    RANGES,
+    "You probably left out the learning rate, so that `fit` took its own.",
+    "Another rate makes another model, whose blocks are worth more or less. Pass `lr=0.01`.",
+    SLIPS["default-rate"],
+)
+
+_untrained = measured_otherwise(
+    RANGES,
+    "You probably measured a model that was never trained.",
+    "Without training, all three models guess, with a loss near ln V. Call `fit` before you take "
+    "a block out.",
+    SLIPS["untrained"],
 )
 
 

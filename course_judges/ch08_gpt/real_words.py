@@ -23,12 +23,20 @@ RANGES = {
 
 SLIPS = {
     "in-the-text": {
-        "shakespeare": {"cool": (0.781, 0.868), "hot": (0.219, 0.364)},
-        "play": {"cool": (0.509, 0.748), "hot": (0.156, 0.267)},
+        "shakespeare": {"cool": (0.748, 0.91), "hot": (0.22, 0.345)},
+        "play": {"cool": (0.557, 0.654), "hot": (0.169, 0.271)},
     },
     "distinct": {
-        "shakespeare": {"cool": (0.208, 0.336), "hot": (0.055, 0.131)},
-        "play": {"cool": (0.078, 0.168), "hot": (0.055, 0.06)},
+        "shakespeare": {"cool": (0.226, 0.3), "hot": (0.07, 0.102)},
+        "play": {"cool": (0.093, 0.138), "hot": (0.043, 0.069)},
+    },
+    "symbols-known": {
+        "shakespeare": {"cool": (0.008, 0.044), "hot": (0.034, 0.059)},
+        "play": {"cool": (0.034, 0.096), "hot": (0.055, 0.084)},
+    },
+    "untrained": {
+        "shakespeare": {"cool": (-0.003, 0.01), "hot": (-0.003, 0.01)},
+        "play": {"cool": (-0.01, 0.029), "hot": (-0.006, 0.019)},
     },
 }
 
@@ -46,6 +54,22 @@ _distinct = measured_otherwise(
     "The words that a model writes again and again are mostly real, so they lose most of "
     "their weight in a set. Count every word that was written.",
     SLIPS["distinct"],
+)
+
+
+_symbols_known = measured_otherwise(
+    RANGES,
+    "You probably compared the words with the symbols of the training text.",
+    "A set made of a text holds its symbols, so only words of one letter are in it. Split the text "
+    "first: `set(text.split())`.",
+    SLIPS["symbols-known"],
+)
+
+_untrained = measured_otherwise(
+    RANGES,
+    "You probably let a model write that was never trained.",
+    "It draws symbols at random, which hardly ever make a word. Call `fit` first.",
+    SLIPS["untrained"],
 )
 
 

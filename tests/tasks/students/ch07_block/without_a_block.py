@@ -64,6 +64,24 @@ WRONG = {
         "without_first": 4.728,
         "without_last": 4.402,
     },
+    "trained-in-each-round": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.351,
+        "without_first": 2.26,
+        "without_last": 2.214,
+    },
+    "default-rate": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.283,
+        "without_first": 2.991,
+        "without_last": 2.311,
+    },
+    "untrained": lambda: {
+        "text": "shakespeare",
+        "all_four": 4.18,
+        "without_first": 4.179,
+        "without_last": 4.178,
+    },
 }
 
 ODD = [

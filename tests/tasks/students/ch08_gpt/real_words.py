@@ -13,6 +13,8 @@ WRONG = {
     "invented": lambda: {"text": "shakespeare", "cool": 0.371, "hot": 0.8785},
     "in-the-text": lambda: {"text": "shakespeare", "cool": 0.8273, "hot": 0.2554},
     "distinct": lambda: {"text": "shakespeare", "cool": 0.2966, "hot": 0.08896},
+    "symbols-known": lambda: {"text": "shakespeare", "cool": 0.01712, "hot": 0.0416},
+    "untrained": lambda: {"text": "shakespeare", "cool": 0.006369, "hot": 0.00641},
 }
 
 ODD = [
