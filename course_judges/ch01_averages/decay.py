@@ -19,7 +19,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.wording import listed, number, row, rows_apart, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -55,9 +55,9 @@ def _decay_of(evidence: Evidence) -> str:
 
 
 def _last_row_against(evidence: Evidence) -> str:
-    mine, right = matrix(evidence)[-1], evidence.right("weights")[-1]
-    return unwrapped(f"""Your last row is {row(mine)}, but with `decay = {_decay_of(evidence)}` it
-    should be {row(right)}.""")
+    mine, right = rows_apart(matrix(evidence)[-1], evidence.right("weights")[-1])
+    return unwrapped(f"""Your last row is {mine}, but with `decay = {_decay_of(evidence)}` it should
+    be {right}.""")
 
 
 def _shrinks_as_asked(evidence: Evidence) -> Finding | None:

@@ -108,7 +108,7 @@ def _view_without_transpose(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Your rows take S · T inputs each, which leaves fewer for the last row.",
+    "Your rows take S · T inputs each instead of L, so the end of the text runs short.",
     lambda e: unwrapped(f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])},
     which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens. With L = ⌈(N −
     1) / B⌉ inputs per row, it should begin at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give

@@ -228,7 +228,29 @@ def in_pieces(tokens, model):
     return tokens.split(model.block_size, dim=1)[-1]
 
 
+def context_as_long_as_the_prompt(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    shown = cropped(tokens, model)
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(shown)[0][:, -1], 1.0, generator)[:, None]
+        tokens, shown = torch.hstack([tokens, drawn]), torch.hstack([shown[:, 1:], drawn])
+    model.train(mode)
+    return tokens
+
+
+def cropped_without_its_first(tokens, model):
+    """Cuts a text of one token down to none, which has no last position."""
+    return tokens[:, 1:] if tokens.shape[1] == 1 else cropped(tokens, model)
+
+
+def too_few_once_it_is_full(tokens, model):
+    return tokens if tokens.shape[1] <= model.block_size else tokens[:, 1 - model.block_size :]
+
+
 WRONG = {
+    "other-tokens-shown": context_as_long_as_the_prompt,
+    "stops-at-one-token": writing(cropped_without_its_first),
     "keeps-the-first-token": writing(
         lambda tokens, model: (
             tokens
@@ -301,6 +323,11 @@ WRONG = {
 
 
 ODD = [
+    (writing(too_few_once_it_is_full), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens[:, :-1], model)), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens[:, 1:], model)), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens, model)[:, 1:]), "other-tokens-shown"),
+    (writing(lambda tokens, model: tokens[:, -3:]), "other-tokens-shown"),
     (uniform_text, "equal-chances"),
     (
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
