@@ -13,7 +13,7 @@ from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
-from course_judges.wording import number, row, rows_apart, unwrapped
+from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 from course_tasks.verdict import Finding
@@ -463,7 +463,7 @@ def _emptied(evidence: Evidence) -> Finding | None:
             also = "".join(f" These are also {words}." for words, _ in found[1:])
             hints = [hint for _, hint in found if hint][:1]
             why = (
-                f"So are {found[0][0]} of this matrix, and no others.{also} "
+                f"In this matrix, so are {found[0][0]}, and no others.{also} "
                 f"{' '.join(hints) or why}"
             )
         elif empty.sum() == 1 and t in (0, len(scores) - 1):
@@ -666,6 +666,22 @@ def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
     )
 
 
+def _all_emptied(evidence: Evidence) -> Finding | None:
+    """Nothing but zeros in a matrix in which some rows may see nothing, and others right."""
+    mine, right = evidence.yours("empty"), evidence.right("empty")
+    if not evidence.same("ordinary", "large") or mine.shape != right.shape or mine.any():
+        return None
+    empty = np.isneginf(evidence.inputs["empty"]).all(-1)
+    return Finding(
+        "all-emptied",
+        "You set all rows to 0 when some of them may see nothing.",
+        unwrapped(f"""Of {len(empty)} rows, {listed(np.flatnonzero(empty))} may see nothing, but
+        your weights are 0 in all rows. Ask each row whether it is empty: `.any()` and `.all()`
+        without `dim` ask the whole matrix."""),
+        STABLE,
+    )
+
+
 def _nothing_to_see_weighs(evidence: Evidence) -> Finding | None:
     """Weight in a row of nothing but −∞, where rows with something to see are right."""
     if not evidence.same("ordinary", "large"):
@@ -706,6 +722,7 @@ TASK = Task(
         _largest_alone,
         _of_other_scores,
         _hidden_places_weigh,
+        _all_emptied,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),
         _nan_in_large,

@@ -143,9 +143,12 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
 
 _underflow = mistake(
     "Far away from all stations, your average is lost.",
-    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station with `width = {_width(e):g}`,
-    every e^score is rounded to 0. At {_returned(e, "far", 0)}. Dividing zeros by their
-    sum doesn't help, so shift the scores first, or let `softmax` do it."""),
+    lambda e: (
+        unwrapped(f"""The nearest station is at {_far_off(e)}, with `width = {_width(e):g}`. At
+    {_returned(e, "far", 0)}. Every e^score is rounded to 0 there, and dividing zeros by their sum
+    doesn't help, so shift the scores first, or let `softmax` do it. A limit on the distance must
+    not take all weights away, either.""")
+    ),
     STABLE,
     cases=("near", "far"),
     also=(_guarded,),
@@ -430,29 +433,31 @@ def _other_factor(evidence: Evidence) -> Finding | None:
     by, right = -1 / float(factors[0]), 2 * width**2
     if by < 0 or np.isclose(by, right, rtol=1e-3) or not np.allclose(mine.sum(-1), 1, atol=1e-3):
         return None
-    made_of = next(
-        (
-            f" That is {words}."
-            for words, value in (
-                ("2 · width", 2 * width),
-                ("width", width),
-                ("width²", width**2),
-                ("4 · width²", 4 * width**2),
-                ("2 · width³", 2 * width**3),
-                ("2 · width⁴", 2 * width**4),
-                ("(2 · width²)²", right**2),
-                ("√2 · width", np.sqrt(2) * width),
-                ("2 · √width", 2 * np.sqrt(width)),
-                ("2 · π · width²", np.pi * right),
-                ("√(2 · width²)", np.sqrt(right)),
-                ("2, which has no width in it", 2.0),
-                ("1, which has no width in it", 1.0),
-                ("2 divided by width²", 2 / width**2),
-                ("√2, which is the root of the number of coordinates", np.sqrt(2)),
-            )
-            if np.isclose(by, value, rtol=2e-3)
-        ),
-        f" That is the map of a width of {number(float(np.sqrt(by / 2)))}.",
+    known = " or ".join(
+        words
+        for words, value in (
+            ("2 · width", 2 * width),
+            ("width", width),
+            ("width²", width**2),
+            ("4 · width²", 4 * width**2),
+            ("2 · width³", 2 * width**3),
+            ("2 · width⁴", 2 * width**4),
+            ("(2 · width²)²", right**2),
+            ("√2 · width", np.sqrt(2) * width),
+            ("2 · √width", 2 * np.sqrt(width)),
+            ("2 · π · width²", np.pi * right),
+            ("√(2 · width²)", np.sqrt(right)),
+            ("2, which has no width in it", 2.0),
+            ("1, which has no width in it", 1.0),
+            ("2 divided by width²", 2 / width**2),
+            ("√2, which is the root of the number of coordinates", np.sqrt(2)),
+        )
+        if np.isclose(by, value, rtol=2e-4)
+    )
+    made_of = (
+        f" That is {known}."
+        if known
+        else f" That is the map of a width of {number(float(np.sqrt(by / 2)))}."
     )
     sharper = "sharper" if by < right else "flatter"
     return Finding(
@@ -846,9 +851,9 @@ def _weights_too_small(evidence: Evidence) -> Finding | None:
     return Finding(
         "weights-too-small",
         "Your weights don't sum to 1.",
-        unwrapped(f"""At the first place, your values are the right ones times
-        {number(float(factors[0]))}, so the weights add up to that. Divide the weights of each place
-        by their own sum and by nothing else."""),
+        unwrapped(f"""At place 0, your values are the right ones times
+        {numbers_apart(float(factors[0]), 1)[0]}, so the weights add up to that. Divide the weights
+        of each place by their own sum and by nothing else."""),
         DEPENDS,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -260,6 +260,17 @@ _count_for_length = mistake(
     )
 )
 
+_stops_when_full = mistake(
+    "You stop writing when the text is as long as `block_size`.",
+    lambda e: unwrapped(f"""{_another_count(e)} With block_size = {e.number("block_size")}, a longer
+    text goes on from its last {e.number("block_size")} tokens."""),
+    cases=("beyond", "short"),
+)(
+    lambda model, tokens, count, generator: generate(
+        model, tokens, min(count, max(0, model.block_size - tokens.shape[1])), generator
+    )
+)
+
 _writes_one_too_few = mistake("You write one symbol fewer than `count`.", _another_count)(
     lambda model, tokens, count, generator: generate(model, tokens, count - 1, generator)
 )
@@ -489,62 +500,78 @@ def _says(shown: Array, evidence: Evidence) -> Array:
     return np.asarray(turned.sum(axis=1) % evidence.number("V"))
 
 
-def _shown_instead(
-    evidence: Evidence,
-) -> Iterator[tuple[str, Callable[[int, int], tuple[int, int]]]]:
+def _shown_instead(evidence: Evidence) -> Iterator[tuple[str, Callable[[int, int], list[int]]]]:
     """Which tokens an answer may show the model instead of the last `block_size`: in words, and
-    from where to where, for a text of `at` tokens whose prompt had T.
+    their positions in a text of `at` tokens whose prompt had T.
     """
     size = evidence.number("block_size")
+
+    def last(positions: Iterable[int]) -> list[int]:
+        return list(positions)[-size:]
+
     yield (
         "You drop the oldest token at every step, even while the model has room for it.",
-        lambda at, T: (at - min(T, size), at),
+        lambda at, T: list(range(at - min(T, size), at)),
     )
     yield (
         "You never show the model the newest token of the text.",
-        lambda at, T: (max(0, at - 1 - size), at - 1),  # noqa: ARG005
+        lambda at, T: last(range(at - 1)),  # noqa: ARG005
     )
     yield (
-        "You don't show the model the prompt, only what it wrote itself.",
-        lambda at, T: (max(at - size, T), at),
+        "After the first symbol you no longer show the model the prompt.",
+        lambda at, T: last(range(T if at > T else 0, at)),
+    )
+    yield (
+        "You show the model the prompt and only the newest token after it.",
+        lambda at, T: last([*range(T), *range(max(T, at - 1), at)]),
+    )
+    yield (
+        "You show the model each new token twice.",
+        lambda at, T: last([*range(T), *(i for t in range(T, at) for i in (t, t))]),
+    )
+    yield (
+        "When the text is longer than block_size, you leave out what follows the prompt.",
+        lambda at, T: (
+            last(range(at)) if at <= size or T >= size else [*range(T), *range(at - size + T, at)]
+        ),
     )
     for few in range(1, size):
         tokens = "token" if few == 1 else "tokens"
         yield (
             f"You leave out the first {f'{few} ' * (few > 1)}{tokens} of the text.",
-            lambda at, T, few=few: (max(few, at - size), at),  # type: ignore[misc]  # noqa: ARG005
+            lambda at, T, few=few: last(range(few, at)),  # type: ignore[misc]  # noqa: ARG005
         )
         yield (
             f"You always show the model {'one' if few == 1 else few} {tokens} fewer than fit.",
-            lambda at, T, few=few: (max(0, at - size) + few, at),  # type: ignore[misc]  # noqa: ARG005
+            lambda at, T, few=few: last(range(at))[few:],  # type: ignore[misc]  # noqa: ARG005
         )
         yield (
             f"You never show the model more than {size - few} tokens.",
-            lambda at, T, few=few: (max(0, at - size + few), at),  # type: ignore[misc]  # noqa: ARG005
+            lambda at, T, few=few: last(range(at))[few - size :],  # type: ignore[misc]  # noqa: ARG005
         )
         yield (
             f"When the text is longer than block_size, you show the model {few} {tokens} of it.",
-            lambda at, T, few=few: (0 if at <= size else at - few, at),  # type: ignore[misc]  # noqa: ARG005
+            lambda at, T, few=few: list(range(0 if at <= size else at - few, at)),  # type: ignore[misc]  # noqa: ARG005
         )
 
 
 def _tokens_shown(
     evidence: Evidence,
-) -> tuple[str, Callable[[int, int], tuple[int, int]]] | None:
+) -> tuple[str, Callable[[int, int], list[int]]] | None:
     """Which tokens the model was shown, if that explains all symbols of all texts; else None."""
     if evidence.same(*_TEXTS) or any(
         evidence.yours(case).shape != evidence.right(case).shape for case in _TEXTS
     ):
         return None
-    for said, cut in _shown_instead(evidence):
+    for said, positions in _shown_instead(evidence):
         if all(
-            np.array_equal(_says(text[:, slice(*cut(at, T))], evidence), text[:, at])
+            np.array_equal(_says(text[:, positions(at, T)], evidence), text[:, at])
             for case, prompt in _TEXTS.items()
             for T in (evidence.inputs[prompt].shape[1],)
             for text in (evidence.yours(case),)
             for at in range(T, text.shape[1])
         ):
-            return said, cut
+            return said, positions
     return None
 
 
@@ -562,7 +589,7 @@ def _tokens_instead(evidence: Evidence) -> str:
     text, right = evidence.yours(case), evidence.right(case)
     b, at = (int(i) for i in np.argwhere(text != right)[0])
     T, size = evidence.inputs[_TEXTS[case]].shape[1], evidence.number("block_size")
-    shown, fits = (text[b, slice(*ends)] for ends in (found[1](at, T), (max(0, at - size), at)))
+    shown, fits = text[b, found[1](at, T)], text[b, max(0, at - size) : at]
     return unwrapped(f"""With block_size = {size} and a prompt of {T} tokens, row {b} is right
     before position {at}. There you show the model {_tokens(shown)}, so it predicts
     {int(text[b, at])}. It should be shown {_tokens(fits)}, and then it predicts

@@ -318,7 +318,7 @@ def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[
 
 
 @mistake(
-    "You scored only one of the texts, but all of them count.",
+    "Your loss is that of one text alone, but all of them count.",
     lambda e: unwrapped(f"""The three texts have {", ".join(str(n - 1) for n in _lengths(e))} steps,
     which makes {sum(_lengths(e)) - 3} in total. {_two_nlls(e)}"""),
     also=(
@@ -596,6 +596,7 @@ def _known_perplexity(evidence: Evidence) -> str:
     """What else the perplexity may be computed from, if known; else empty."""
     table, means = evidence.inputs["table"], [float(one.mean()) for one in _surprises(evidence)]
     nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
+    probabilities = np.exp(-torch.cat(_surprises(evidence)).double().numpy())
     known = _said_of(
         mine,
         (
@@ -606,6 +607,7 @@ def _known_perplexity(evidence: Evidence) -> str:
                 math.exp(nll / math.log(2)),
                 "e to the mean in bits, but e goes with nats and 2 with bits",
             ),
+            (1 / np.mean(probabilities), "1 over the mean of the probabilities"),
             (10**nll, "10 to the mean in nats"),
             (float(len(table)) ** nll, "V to the mean"),
             (nll, "the mean surprise itself"),

@@ -140,8 +140,10 @@ def _leak(rng: np.random.Generator, weights: Array, sound: int, *, second: bool)
 def _below(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
     """One row has a weight that is less below 0 than sums may be off."""
     t = int(rng.choice(_rows_but(sound, 2, len(weights) - 1)))
-    weights[t, rng.integers(1, t)] = -_minute(rng, second=second)
-    weights[t] /= weights[t].sum()
+    s, below = int(rng.integers(1, t)), _minute(rng, second=second)
+    weights[t, s] = 0
+    weights[t] *= (1 + below) / weights[t].sum()
+    weights[t, s] = -below
     return weights
 
 

@@ -316,13 +316,35 @@ WRONG = {
     "count-for-length": lambda m, tokens, count, g: generate_by_list(
         m, tokens, max(0, count - tokens.shape[1]), g
     ),
+    "stops-when-full": lambda m, tokens, count, g: generate_by_list(
+        m, tokens, max(0, min(count, m.block_size - tokens.shape[1])), g
+    ),
     "writes-one-too-few": lambda m, tokens, count, g: generate_by_list(
         m, tokens, max(0, count - 1), g
     ),
 }
 
 
+def each_new_token_twice(model, tokens, count, generator):
+    mode, shown = model.training, tokens
+    model.eval()
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(cropped(shown, model))[0][:, -1], 1.0, generator)[:, None]
+        tokens, shown = torch.hstack([tokens, drawn]), torch.hstack([shown, drawn, drawn])
+    model.train(mode)
+    return tokens
+
+
+def prompt_once(model, tokens, count, generator):
+    T = tokens.shape[1]
+    return writing(lambda text, m: cropped(text[:, T:] if text.shape[1] > T else text, m))(
+        model, tokens, count, generator
+    )
+
+
 ODD = [
+    (each_new_token_twice, "other-tokens-shown"),
+    (prompt_once, "other-tokens-shown"),
     (writing(too_few_once_it_is_full), "other-tokens-shown"),
     (writing(lambda tokens, model: cropped(tokens[:, :-1], model)), "other-tokens-shown"),
     (writing(lambda tokens, model: cropped(tokens[:, 1:], model)), "other-tokens-shown"),
