@@ -416,7 +416,7 @@ def _one_power_too_few(T: int, decay: float) -> Tensor:
 
 def _why_nan(evidence: Evidence) -> str:
     """Why rows hold NaN: infinite powers in the first ones, or powers of 0 in the last ones."""
-    rows = np.isnan(evidence.yours("long")).any(axis=1)
+    rows = np.asarray(np.isnan(evidence.yours("long")).any(axis=1))
     infinite = (
         "Far ahead of the diagonal, decay ** (t − s) is infinite, and 0 · ∞ is NaN. Keep the "
         "exponents at 0 or more (`clamp`), or set the future to 0 (`tril`) instead of multiplying "

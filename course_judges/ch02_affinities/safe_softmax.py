@@ -671,7 +671,7 @@ def _all_emptied(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("empty"), evidence.right("empty")
     if not evidence.same("ordinary", "large") or mine.shape != right.shape or mine.any():
         return None
-    empty = np.isneginf(evidence.inputs["empty"]).all(-1)
+    empty = np.asarray(np.isneginf(evidence.inputs["empty"]).all(-1))
     return Finding(
         "all-emptied",
         "You set all rows to 0 when some of them may see nothing.",
