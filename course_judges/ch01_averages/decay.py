@@ -19,7 +19,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.wording import listed, number, row, rows_apart, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -55,9 +55,9 @@ def _decay_of(evidence: Evidence) -> str:
 
 
 def _last_row_against(evidence: Evidence) -> str:
-    mine, right = matrix(evidence)[-1], evidence.right("weights")[-1]
-    return unwrapped(f"""Your last row is {row(mine)}, but with `decay = {_decay_of(evidence)}` it
-    should be {row(right)}.""")
+    mine, right = rows_apart(matrix(evidence)[-1], evidence.right("weights")[-1])
+    return unwrapped(f"""Your last row is {mine}, but with `decay = {_decay_of(evidence)}` it should
+    be {right}.""")
 
 
 def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
@@ -118,7 +118,7 @@ def _made_of_decay(ratios: Array, decay: float) -> str:
     if np.ptp(np.diff(ratios.cumprod(), prepend=1)) < 1e-4:
         return "Each of your steps subtracts the same amount, but it should multiply by `decay`."
     exponents = np.log(ratios).cumsum() / np.log(decay)
-    if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-2:
+    if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-3:
         powers = listed([0, *exponents.round()])
         return (
             f"Counted back from the present, your weights are `decay` to the powers {powers}, but "
@@ -414,14 +414,30 @@ def _one_power_too_few(T: int, decay: float) -> Tensor:
     return _powers(T, decay) * (1 - decay) / (1 - decay**t)[:, None]
 
 
+def _why_nan(evidence: Evidence) -> str:
+    """Why rows hold NaN: infinite powers in the first ones, or powers of 0 in the last ones."""
+    rows = np.asarray(np.isnan(evidence.yours("long")).any(axis=1))
+    infinite = (
+        "Far ahead of the diagonal, decay ** (t − s) is infinite, and 0 · ∞ is NaN. Keep the "
+        "exponents at 0 or more (`clamp`), or set the future to 0 (`tril`) instead of multiplying "
+        "it by 0."
+    )
+    zero = (
+        "For large t, decay ** t is 0, and 0 / 0 is NaN. Raise `decay` to the distance itself, as "
+        "a quotient of two powers may be 0 / 0."
+    )
+    if rows[0] and not rows[-1]:
+        return f"They are the first ones. {infinite}"
+    if rows[-1] and not rows[0]:
+        return f"They are the last ones. {zero}"
+    return f"{infinite} {zero}"
+
+
 @mistake(
     "Your weights become NaN for a longer sequence.",
     lambda e: unwrapped(f"""With T = {int(e.inputs["longer"][0])} and `decay = {_decay_of(e)}`,
     {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN, probably because a power is
-    too large or too small for a floating-point number. Far ahead of the diagonal, decay ** (t − s)
-    is infinite, and 0 · ∞ is NaN. For large t, decay ** t is 0, and 0 / 0 is NaN. Keep the
-    exponents at 0 or more (`clamp`), or set the future to 0 (`tril`) instead of multiplying it by
-    0. Raise `decay` to the distance itself, as a quotient of two powers may be 0 / 0."""),
+    too large or too small for a floating-point number. {_why_nan(e)}"""),
     recognized=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
 )
 def _powers_out_of_range(T: int, decay: float) -> Tensor:

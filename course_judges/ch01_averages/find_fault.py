@@ -21,7 +21,7 @@ def faulty_rows(weights: Tensor) -> Tensor:
 
 
 def _ahead_or_off(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5  # False where a weight is NaN
     return ahead | ~averages
 
@@ -295,9 +295,10 @@ def _two_faults_cancel(weights: Tensor) -> Tensor:
 
 @mistake(
     "You cut negative weights off and judge what is left.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Without its negative weight the row would be an
-    average. A negative weight is a fault by itself: `(weights < 0).any(dim=1)`."""),
-    cases=("signs", "ahead"),
+    lambda e: unwrapped(f"""{_wrong_row("below" if e.same("signs") else "signs")(e)} Without its
+    negative weight the row would be an average. A negative weight is a fault by itself:
+    `(weights < 0).any(dim=1)`."""),
+    cases=("signs", "ahead", "below"),
 )
 def _negatives_cut_off(weights: Tensor) -> Tensor:
     return _ahead_or_off(weights.clamp(min=0))
@@ -370,7 +371,7 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see the columns s ≤ t, up to the
     diagonal. The future is to the right of it, in `torch.triu(weights, diagonal=1)`."""),
     FUTURE,
-    cases=("sums", "signs", "ahead"),
+    cases=("sums", "signs", "ahead", "leak", "below"),
 )
 def _past_for_future(weights: Tensor) -> Tensor:
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5
@@ -424,10 +425,11 @@ def _sums_inverted(weights: Tensor) -> Tensor:
 
 @mistake(
     "You check whether the past sums to 1, but not whether the future is 0.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Its weights up to position t are an average,
-    but it also gives weight to what comes after t, so check `triu(weights, diagonal=1)`."""),
+    lambda e: unwrapped(f"""{_wrong_row("leak" if e.same("ahead") else "ahead")(e)} Its weights up
+    to position t are an average, but it also gives weight to what comes after t, so check
+    `triu(weights, diagonal=1)`."""),
     FUTURE,
-    cases=("ahead", "sums"),
+    cases=("ahead", "sums", "leak"),
 )
 def _past_sums_alone(weights: Tensor) -> Tensor:
     averages = (torch.tril(weights).sum(dim=1) - 1).abs() < 1e-5
@@ -505,7 +507,7 @@ def _diagonal_signs_unasked(weights: Tensor) -> Tensor:
     cases=("nan",),
 )
 def _nan_slips_through(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 1e-5).any(dim=1)
+    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() > 1e-5)
 
 
@@ -536,7 +538,7 @@ def _signs_of_columns(weights: Tensor) -> Tensor:
     cases=("signs", "ahead"),
 )
 def _absolute_values(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     return ahead | ~((weights.abs().sum(dim=1) - 1).abs() < 1e-5)
 
 
@@ -563,6 +565,50 @@ def _next_position_alone(weights: Tensor) -> Tensor:
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5
     ahead = (torch.triu(weights, diagonal=1).tril(1) != 0).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | ~averages
+
+
+def _missed_alone(evidence: Evidence, case: str) -> bool:
+    """True if the faulty row of this matrix is all that is missed in it, and nothing is in those
+    with larger faults.
+    """
+    mine, right = _called_faulty(evidence, case)
+    return evidence.same(*_KINDS, "single") and mine.shape == right.shape and not mine.any()
+
+
+def _minute_weight(evidence: Evidence, case: str) -> tuple[int, int, str]:
+    """The faulty row of this matrix, the position of the weight that it may not have, and that
+    weight.
+    """
+    t = int(np.flatnonzero(evidence.right(case))[0])
+    weights = evidence.inputs[case][t]
+    s = int(np.argmax(weights * (np.arange(len(weights)) > t) - np.minimum(weights, 0)))
+    return t, s, number(float(weights[s]), 2)
+
+
+@mistake(
+    "You let a row pass that looks ahead a little.",
+    lambda e: unwrapped(f"""You call row {_minute_weight(e, "leak")[0]} sound, but it gives weight
+    {_minute_weight(e, "leak")[2]} to position {_minute_weight(e, "leak")[1]}, which comes after it.
+    Only sums may be off, by less than 1e-5. Ask of each weight on the future whether it is 0,
+    `triu(weights, diagonal=1) != 0`, because neither a limit nor the sum of the past shows so
+    little."""),
+    FUTURE,
+    recognized=lambda e: _missed_alone(e, "leak"),
+)
+def _small_leaks_forgiven(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ~((weights.sum(dim=1) - 1).abs() < 1e-5)
+
+
+@mistake(
+    "You let a row pass that has a weight a little below 0.",
+    lambda e: unwrapped(f"""You call row {_minute_weight(e, "below")[0]} sound, but it gives weight
+    {_minute_weight(e, "below")[2]} to position {_minute_weight(e, "below")[1]}. Only sums may be
+    off, by less than 1e-5. A negative weight is a fault however small it is: `weights < 0`."""),
+    recognized=lambda e: _missed_alone(e, "below"),
+)
+def _small_negatives_forgiven(weights: Tensor) -> Tensor:
+    return _ahead_or_off(weights) | (weights < -1e-5).any(dim=1)
 
 
 def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> bool:
@@ -733,9 +779,9 @@ TASK = Task(
     faulty_rows,
     MEANS,
     (
-        Part("Rows that look ahead are found, and no others.", 2, matches("ahead")),
+        Part("Rows that look ahead are found, and no others.", 2, matches("ahead", "leak")),
         Part("Rows that do not sum to 1 are found, and no others.", 1, matches("sums", "single")),
-        Part("Rows with a negative weight are found, and no others.", 1, matches("signs")),
+        Part("Rows with a negative weight are found, and no others.", 1, matches("signs", "below")),
         Part("Rows with a NaN are found, and no others.", 2, matches("nan")),
     ),
     properties=(

@@ -607,11 +607,11 @@ def _another_function(evidence: Evidence) -> Finding | None:
             mine[ordinary][told], made[told] / sums[told], rtol=1e-3, atol=1e-4
         ):
             continue
+        yours, wanted = rows_apart(mine[b, t][seen], evidence.right("weights")[b, t][seen])
         return Finding(
             "another-function",
             f"Your weights are in proportion to {words}, not to e^score.",
-            f"{given}. In proportion to e^score, the weights are "
-            f"{row(evidence.right('weights')[b, t][seen])}, but yours are {row(mine[b, t][seen])}.",
+            f"{given}. In proportion to e^score, the weights are {wanted}, but yours are {yours}.",
             SOFTMAX,
         )
     return None
@@ -660,12 +660,13 @@ def _softmax_of_other_scores(evidence: Evidence) -> Finding | None:
             place = np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape)
             b, t, _ = (int(one) for one in place)
             seen = visible[b, t]
+            yours, wanted = rows_apart(mine[b, t][seen], right[b, t][seen])
             return Finding(
                 "softmax-of-other-scores",
                 f"You took the softmax of {words}.",
                 unwrapped(f"""In sample {b}, row {t} may see {positions(seen)}, with the scores
-                {row(scores[b, t][seen])}. Their softmax is {row(right[b, t][seen])}, but yours is
-                {row(mine[b, t][seen])}. Leave visible scores as they are."""),
+                {row(scores[b, t][seen])}. Their softmax is {wanted}, but yours is {yours}. Leave
+                visible scores as they are."""),
                 SOFTMAX,
             )
     far = ~(np.abs(np.where(visible, scores, 0)) < 20).all(-1)

@@ -216,6 +216,16 @@ def _mixes_samples(x: Tensor) -> Tensor:
 
 
 @mistake(
+    "You average along the samples instead of along time.",
+    lambda e: unwrapped(f"""Of x in shape (B, T, C) = {e.inputs["x"].shape}, your answer takes the
+    mean of the samples that come before each of them. Time is the second dimension, `dim=1`."""),
+    cases=("means",),
+)
+def _means_of_samples(x: Tensor) -> Tensor:
+    return strict_past_mean(x.transpose(0, 1)).transpose(0, 1)
+
+
+@mistake(
     "You average the right positions, but divide by one too many.",
     lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
     {number(matrix(e)[-1].sum())} instead of 1, because only t positions come before position

@@ -13,7 +13,7 @@ from course_judges.ch01_averages.weights import all_look, positions
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, row, unwrapped, word
+from course_judges.wording import number, row, rows_apart, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -297,6 +297,11 @@ _OF_OTHERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
 )
 
 
+def _channel_worked_out(x: Array, mine: Array, right: Array, which: str) -> str:
+    yours, sums = rows_apart(mine, right)
+    return f"{which} holds {row(x)}, and its running sums are {sums}, but you return {yours}."
+
+
 def _sums_of_something_else(evidence: Evidence) -> Finding | None:
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
     for words, made in _OF_OTHERS:
@@ -306,8 +311,7 @@ def _sums_of_something_else(evidence: Evidence) -> Finding | None:
             return Finding(
                 "sums-of-something-else",
                 f"You return {words}.",
-                unwrapped(f"""Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums
-                are {row(right[b, c])}, but you return {row(mine[b, c])}."""),
+                _channel_worked_out(x[b, c], mine[b, c], right[b, c], f"Channel {c} of sample {b}"),
                 SIDES,
             )
     return None
@@ -322,8 +326,7 @@ def _right_at_first(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-sum",
         "Position 0 is right, but the positions after it don't hold their running sums.",
-        unwrapped(f"""Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums are
-        {row(right[b, c])}, but you return {row(mine[b, c])}."""),
+        _channel_worked_out(x[b, c], mine[b, c], right[b, c], f"Channel {c} of sample {b}"),
         TRIANGLE,
     )
 

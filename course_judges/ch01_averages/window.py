@@ -25,7 +25,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.wording import listed, number, row, rows_apart, unwrapped, word
 from course_tasks.verdict import Finding
 
 
@@ -203,8 +203,8 @@ def _nothing_hidden(T: int, width: int) -> Tensor:  # noqa: ARG001
 @mistake(
     "Your window always has 3 positions, whatever `width` is.",
     lambda e: unwrapped(f"""With `width = {int(e.inputs["wider"][0])}`, the last row of your matrix
-    is {row(e.yours("wide")[-1])}, but {row(e.right("wide")[-1])} is expected. The width is only 3
-    in the task's example, so use the argument."""),
+    is {", but ".join(rows_apart(e.yours("wide")[-1], e.right("wide")[-1]))} is expected. The width
+    is only 3 in the task's example, so use the argument."""),
     cases=("weights", "wide"),
 )
 def _width_ignored(T: int, width: int) -> Tensor:  # noqa: ARG001

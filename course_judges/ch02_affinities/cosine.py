@@ -12,7 +12,7 @@ from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -48,8 +48,9 @@ def _lengths_do_not_broadcast(evidence: Evidence) -> bool:
 
 def _entry(evidence: Evidence) -> str:
     """The first entry: what it is, and what it should be."""
-    mine, right = evidence.yours("cosines")[0, 0, 0], evidence.right("cosines")[0, 0, 0]
-    return f"Entry (0, 0) of sample 0 is {number(mine)}, but the cosine is {number(right)}."
+    mine, right = (float(of("cosines")[0, 0, 0]) for of in (evidence.yours, evidence.right))
+    yours, wanted = numbers_apart(mine, right)
+    return f"Entry (0, 0) of sample 0 is {yours}, but the cosine is {wanted}."
 
 
 def _lengths(evidence: Evidence) -> Array:

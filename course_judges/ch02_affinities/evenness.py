@@ -497,6 +497,39 @@ def _one_where_nothing(evidence: Evidence) -> Finding | None:
     )
 
 
+def _another_measure(evidence: Evidence) -> Finding | None:
+    """What else than an entropy the answer makes of the weights, after row 0."""
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape:
+        return None
+    weights = evidence.inputs["weights"].astype(np.float64)
+    counts = np.arange(2, right.shape[1] + 1)
+    squares, largest = (np.square(weights).sum(-1)[:, 1:], weights.max(-1)[:, 1:])
+    entropies = right[:, 1:] * np.log(counts)
+    for words, made in (
+        ("1 minus the sum of the squared weights", 1 - squares),
+        ("1 minus the sum of the squared weights, as a share", (1 - squares) / (1 - 1 / counts)),
+        ("the sum of the squared weights", squares),
+        ("1 divided by the sum of the squared weights", 1 / squares),
+        ("1 divided by the sum of the squared weights, as a share", 1 / squares / counts),
+        ("1 minus the largest weight", 1 - largest),
+        ("1 minus the largest weight, as a share", (1 - largest) / (1 - 1 / counts)),
+        ("1 minus the evenness", 1 - right[:, 1:]),
+        ("numbers of positions, (e^H − 1) / t", (np.exp(entropies) - 1) / (counts - 1)),
+    ):
+        if close(mine[:, 1:], made).all():
+            b, t = (int(i) for i in np.argwhere(~close(mine, right))[0])
+            yours, wanted = numbers_apart(float(mine[b, t]), float(right[b, t]))
+            return Finding(
+                "another-measure",
+                f"You return another measure than the task asks for: {words}.",
+                unwrapped(f"""In sample {b}, row {t} is {yours} in your answer instead of {wanted}.
+                The task asks for the entropy of a row, −Σ w · log w, divided by log (t + 1)."""),
+                ENTROPY,
+            )
+    return None
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("evenness"), evidence.right("evenness")
     if mine.shape != right.shape:
@@ -532,7 +565,13 @@ TASK = Task(
             matches("evenness", "alone"),
         ),
     ),
-    properties=(_some_samples, _one_where_nothing, _another_divisor, _out_of_range),
+    properties=(
+        _some_samples,
+        _one_where_nothing,
+        _another_measure,
+        _another_divisor,
+        _out_of_range,
+    ),
     examples=(_worked_out,),
     cases=("evenness",),
 )

@@ -13,7 +13,7 @@ from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 from course_tasks.verdict import Finding
@@ -112,7 +112,8 @@ def _row_of_large(evidence: Evidence, t: int) -> str:
 def _first_row_off(evidence: Evidence, case: str = "ordinary") -> str:
     mine, right = evidence.yours(case), evidence.right(case)
     t = int(np.argmax(np.nan_to_num(np.abs(mine - right), nan=np.inf).max(-1)))
-    return f"Row {t} of your weights is {row(mine[t])}, but it should be {row(right[t])}."
+    yours, wanted = rows_apart(mine[t], right[t])
+    return f"Row {t} of your weights is {yours}, but it should be {wanted}."
 
 
 def _empty_row(evidence: Evidence) -> str:
@@ -422,10 +423,15 @@ def _emptied_rows(scores: Array) -> tuple[tuple[Any, str, str], ...]:
         (hidden[:, -1], "all rows whose last score is −∞", ""),
         (np.diagonal(hidden), "all rows whose score on the diagonal is −∞", ""),
         (
-            largest < 0,
-            "all rows of nothing but negative scores",
+            largest < -100,
+            "all rows in which every score is far below 0",
             "A maximum of absolute values, or one that is at least 0, is far above such a row, so "
             "its powers become 0. And a row below 0 isn't empty.",
+        ),
+        (
+            largest < 0,
+            "all rows of nothing but negative scores",
+            "A row below 0 isn't empty. Only one of nothing but −∞ is.",
         ),
     )
 
@@ -445,13 +451,21 @@ def _emptied(evidence: Evidence) -> Finding | None:
             "number from each row, it has to be finite there and near the row's own maximum, or "
             "all powers become 0 or NaN."
         )
+        # What empties rows of large scores leaves such rows of ordinary scores alone.
         found = [
-            (words, hint) for fits, words, hint in _emptied_rows(scores) if (empty == fits).all()
+            (words, hint)
+            for (fits, words, hint), (ordinary, _, _) in zip(
+                _emptied_rows(scores), _emptied_rows(evidence.inputs["ordinary"]), strict=True
+            )
+            if (empty == fits).all() and not (case == "large" and ordinary.any())
         ]
         if found:
             also = "".join(f" These are also {words}." for words, _ in found[1:])
-            hints = [hint for _, hint in found if hint]
-            why = f"So are {found[0][0]}, and no others.{also} {' '.join(hints) or why}"
+            hints = [hint for _, hint in found if hint][:1]
+            why = (
+                f"In this matrix, so are {found[0][0]}, and no others.{also} "
+                f"{' '.join(hints) or why}"
+            )
         elif empty.sum() == 1 and t in (0, len(scores) - 1):
             why = f"No other row is empty. If you loop over the rows, does the loop reach row {t}?"
         return Finding(
@@ -652,6 +666,22 @@ def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
     )
 
 
+def _all_emptied(evidence: Evidence) -> Finding | None:
+    """Nothing but zeros in a matrix in which some rows may see nothing, and others right."""
+    mine, right = evidence.yours("empty"), evidence.right("empty")
+    if not evidence.same("ordinary", "large") or mine.shape != right.shape or mine.any():
+        return None
+    empty = np.asarray(np.isneginf(evidence.inputs["empty"]).all(-1))
+    return Finding(
+        "all-emptied",
+        "You set all rows to 0 when some of them may see nothing.",
+        unwrapped(f"""Of {len(empty)} rows, {listed(np.flatnonzero(empty))} may see nothing, but
+        your weights are 0 in all rows. Ask each row whether it is empty: `.any()` and `.all()`
+        without `dim` ask the whole matrix."""),
+        STABLE,
+    )
+
+
 def _nothing_to_see_weighs(evidence: Evidence) -> Finding | None:
     """Weight in a row of nothing but −∞, where rows with something to see are right."""
     if not evidence.same("ordinary", "large"):
@@ -692,6 +722,7 @@ TASK = Task(
         _largest_alone,
         _of_other_scores,
         _hidden_places_weigh,
+        _all_emptied,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),
         _nan_in_large,

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -91,13 +91,24 @@ def _scaled_dot_products(at: Tensor, known: Tensor, values: Tensor, width: float
 
 
 def _first_place(evidence: Evidence) -> str:
-    mine, right = evidence.yours("near")[0], evidence.right("near")[0]
-    return f"At the first place you return {row(mine)}, but {row(right)} is expected."
+    return f"At {_returned(evidence, 'near', _off_place(evidence))}."
+
+
+def _off_place(evidence: Evidence) -> int:
+    """The first place near the stations at which the answer is wrong."""
+    off = ~close(evidence.yours("near"), evidence.right("near"))
+    return int(off.any(axis=-1).argmax())
+
+
+def _returned(evidence: Evidence, case: str, n: int) -> str:
+    """What the answer returns for a place and what is expected, to go on after "At"."""
+    mine, right = rows_apart(evidence.yours(case)[n], evidence.right(case)[n])
+    return f"place {n} you return {mine}, but {right} is expected"
 
 
 def _squared(evidence: Evidence) -> str:
-    """Squared distance from the first place to its nearest station."""
-    gaps = evidence.inputs["near"][0] - evidence.inputs["known"]
+    """Squared distance from the first wrong place to its nearest station."""
+    gaps = evidence.inputs["near"][_off_place(evidence)] - evidence.inputs["known"]
     return number(float(np.square(gaps).sum(-1).min()))
 
 
@@ -132,10 +143,12 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
 
 _underflow = mistake(
     "Far away from all stations, your average is lost.",
-    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station with `width = {_width(e):g}`,
-    every e^score is rounded to 0, so you return {row(e.yours("far")[0])}, but
-    {row(e.right("far")[0])} is expected. Dividing zeros by their sum doesn't help, so shift the
-    scores first, or let `softmax` do it."""),
+    lambda e: (
+        unwrapped(f"""The nearest station is at {_far_off(e)}, with `width = {_width(e):g}`. At
+    {_returned(e, "far", 0)}. Every e^score is rounded to 0 there, and dividing zeros by their sum
+    doesn't help, so shift the scores first, or let `softmax` do it. A limit on the distance must
+    not take all weights away, either.""")
+    ),
     STABLE,
     cases=("near", "far"),
     also=(_guarded,),
@@ -173,10 +186,9 @@ _one_shift_for_all = mistake(
 
 @mistake(
     "Far away from all stations, you return the plain mean of what they measured.",
-    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station, you return
-    {row(e.yours("far")[0])} for every place, but {row(e.right("far")[0])} is expected for the first
-    one. The nearest station still counts most there, however small all e^score are, because a
-    softmax shifts the scores before it takes the exponential."""),
+    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station, you return the same for every
+    place. At {_returned(e, "far", 0)}. The nearest station still counts most there, however small
+    all e^score are, because a softmax shifts the scores before it takes the exponential."""),
     STABLE,
     cases=("near", "far"),
 )
@@ -187,8 +199,8 @@ def _plain_mean_far_away(at: Tensor, known: Tensor, values: Tensor, width: float
 
 @mistake(
     "Far away from all stations, you take only the value of the nearest one.",
-    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station, you return
-    {row(e.yours("far")[0])}, but {row(e.right("far")[0])} is expected. Stations that are almost
+    lambda e: unwrapped(f"""The nearest station is at {_far_off(e)}. At {_returned(e, "far", 0)}.
+    Stations that are almost
     equally near share the weight there, too. A softmax shifts the scores before it takes the
     exponential, so nothing is lost."""),
     STABLE,
@@ -421,29 +433,31 @@ def _other_factor(evidence: Evidence) -> Finding | None:
     by, right = -1 / float(factors[0]), 2 * width**2
     if by < 0 or np.isclose(by, right, rtol=1e-3) or not np.allclose(mine.sum(-1), 1, atol=1e-3):
         return None
-    made_of = next(
-        (
-            f" That is {words}."
-            for words, value in (
-                ("2 · width", 2 * width),
-                ("width", width),
-                ("width²", width**2),
-                ("4 · width²", 4 * width**2),
-                ("2 · width³", 2 * width**3),
-                ("2 · width⁴", 2 * width**4),
-                ("(2 · width²)²", right**2),
-                ("√2 · width", np.sqrt(2) * width),
-                ("2 · √width", 2 * np.sqrt(width)),
-                ("2 · π · width²", np.pi * right),
-                ("√(2 · width²)", np.sqrt(right)),
-                ("2, which has no width in it", 2.0),
-                ("1, which has no width in it", 1.0),
-                ("2 divided by width²", 2 / width**2),
-                ("√2, which is the root of the number of coordinates", np.sqrt(2)),
-            )
-            if np.isclose(by, value, rtol=2e-3)
-        ),
-        f" That is the map of a width of {number(float(np.sqrt(by / 2)))}.",
+    known = " or ".join(
+        words
+        for words, value in (
+            ("2 · width", 2 * width),
+            ("width", width),
+            ("width²", width**2),
+            ("4 · width²", 4 * width**2),
+            ("2 · width³", 2 * width**3),
+            ("2 · width⁴", 2 * width**4),
+            ("(2 · width²)²", right**2),
+            ("√2 · width", np.sqrt(2) * width),
+            ("2 · √width", 2 * np.sqrt(width)),
+            ("2 · π · width²", np.pi * right),
+            ("√(2 · width²)", np.sqrt(right)),
+            ("2, which has no width in it", 2.0),
+            ("1, which has no width in it", 1.0),
+            ("2 divided by width²", 2 / width**2),
+            ("√2, which is the root of the number of coordinates", np.sqrt(2)),
+        )
+        if np.isclose(by, value, rtol=2e-4)
+    )
+    made_of = (
+        f" That is {known}."
+        if known
+        else f" That is the map of a width of {number(float(np.sqrt(by / 2)))}."
     )
     sharper = "sharper" if by < right else "flatter"
     return Finding(
@@ -734,9 +748,9 @@ def _at_a_station(evidence: Evidence) -> Finding | None:
     return Finding(
         "at-a-station",
         "Your map is right except at a place where a station is.",
-        unwrapped(f"""Place {n} is exactly where station {m} is, and you return {row(mine[n])}, but
-        {row(right[n])} is expected.{what} A distance of 0 is nothing special: the score is 0, and
-        all stations share the weight, as everywhere else."""),
+        unwrapped(f"""Place {n} is exactly where station {m} is. At
+        {_returned(evidence, "near", n)}.{what} A distance of 0 is nothing special: the
+        score is 0, and all stations share the weight, as everywhere else."""),
         KERNEL,
     )
 
@@ -753,9 +767,9 @@ def _lost_far_away(evidence: Evidence) -> Finding | None:
     return Finding(
         "lost-far-away",
         "Far away from all stations, your average is lost.",
-        unwrapped(f"""For place {n} you return {row(mine[n])}, but {row(right[n])} is expected. Its
-        weights have to sum to 1 even if all scores are very low. Neither a limit on the distance
-        nor powers that are rounded to 0 may take all of them away."""),
+        unwrapped(f"""At {_returned(evidence, "far", n)}. Its weights have to sum to 1 even if all
+        scores are very low. Neither a limit on the distance nor powers that are rounded to 0 may
+        take all of them away."""),
         STABLE,
     )
 
@@ -837,9 +851,9 @@ def _weights_too_small(evidence: Evidence) -> Finding | None:
     return Finding(
         "weights-too-small",
         "Your weights don't sum to 1.",
-        unwrapped(f"""At the first place, your values are the right ones times
-        {number(float(factors[0]))}, so the weights add up to that. Divide the weights of each place
-        by their own sum and by nothing else."""),
+        unwrapped(f"""At place 0, your values are the right ones times
+        {numbers_apart(float(factors[0]), 1)[0]}, so the weights add up to that. Divide the weights
+        of each place by their own sum and by nothing else."""),
         DEPENDS,
     )
 
@@ -859,6 +873,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     first, second = (int(i) for i in np.argsort(squares)[:2])
     stations = evidence.inputs["values"][:, c]
     given = evidence.answers.array("weights")
+    my_average, average = numbers_apart(float(mine[n, c]), float(right[n, c]))
     yours = ""
     if case == "near" and given is not None and given.shape == (len(mine), len(stations)):
         yours = f" instead of your {number(given[n, first])} and {number(given[n, second])}"
@@ -869,7 +884,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         {number(squares[first] ** 0.5)} and {number(squares[second] ** 0.5)}. They should have the
         weights {number(weights[first])} and {number(weights[second])}{yours}, and they measured
         {number(stations[first])} and {number(stations[second])} in column {c}. The average is
-        {number(right[n, c])}, but yours is {number(mine[n, c])}."""),
+        {average}, but yours is {my_average}."""),
         KERNEL,
     )
 

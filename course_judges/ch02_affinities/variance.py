@@ -12,7 +12,7 @@ from torch import Tensor
 
 from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
 from course_judges.judging import Evidence, Part, Task, any_of, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.variance import PROBE as VARIANCE
 from course_tasks.verdict import Finding
@@ -114,7 +114,10 @@ def _agrees(answer: Any, *values: str) -> Callable[[Evidence], bool]:
 
 def _rows(evidence: Evidence, value: str) -> str:
     mine, right = evidence.yours(f"growth.{value}"), evidence.right(f"growth.{value}")
-    return f"Yours are {row(mine)}, but they should be {row(right)}."
+    if mine.shape != right.shape:
+        return f"Yours are {row(mine)}, but they should be {row(right)}."
+    yours, wanted = rows_apart(mine, right)
+    return f"Yours are {yours}, but they should be {wanted}."
 
 
 def _second_off(evidence: Evidence) -> Finding | None:

@@ -108,7 +108,7 @@ def _view_without_transpose(tokens, batch_size, block_size, padding):
 
 
 @mistake(
-    "Your rows take S · T inputs each, which leaves fewer for the last row.",
+    "Your rows take S · T inputs each instead of L, so the end of the text runs short.",
     lambda e: unwrapped(f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])},
     which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens. With L = ⌈(N −
     1) / B⌉ inputs per row, it should begin at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give
@@ -228,6 +228,11 @@ def _last_of_rows(evidence: Evidence) -> Array:
     return last.reshape(B, S, T).transpose(1, 0, 2)
 
 
+def _last_target(evidence: Evidence) -> int:
+    """Your target of the last input of row 0."""
+    return int(evidence.yours("steps.y")[:, 0][_last_of_rows(evidence)[:, 0]][0])
+
+
 def _ends_of_rows_alone(evidence: Evidence) -> bool:
     """True if only the last target of each row is wrong, maybe except that of the last row, and
     what is at places without an input.
@@ -241,13 +246,12 @@ def _ends_of_rows_alone(evidence: Evidence) -> bool:
 @mistake(
     lambda e: (
         "You leave out the last target of each row."
-        if e.yours("steps.y")[_last_of_rows(e)][0] == IGNORED
+        if _last_target(e) == IGNORED
         else "The last target of your rows isn't the token that follows in the text."
     ),
     lambda e: unwrapped(f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first
-    token of row 1, {int(e.right("steps.x")[0, 1, 0])}, but yours is
-    {number(int(e.yours("steps.y")[_last_of_rows(e)][0]))}. Shift the text by one before you cut it
-    into rows."""),
+    token of row 1, {int(e.right("steps.x")[0, 1, 0])}, but yours is {number(_last_target(e))}.
+    Shift the text by one before you cut it into rows."""),
     recognized=lambda e: e.same("steps.x") and _ends_of_rows_alone(e),
 )
 def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):

@@ -14,7 +14,7 @@ import torch
 
 from course_judges.ch03_text.sections import SPLITS
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
@@ -233,8 +233,9 @@ def _another_size(evidence: Evidence) -> Finding | None:
             return Finding(
                 "another-size",
                 "Your validation split has the wrong size.",
-                f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are {share:.1f}, "
-                f"or {round(share)} rounded, but yours holds {len(set(validation))} distinct names."
+                f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are "
+                f"{number(share, 4)}, or {round(share)} rounded, but yours holds "
+                f"{len(set(validation))} distinct names."
                 f"{_what_made_the_size(evidence)}",
                 SPLITS,
             )
@@ -305,7 +306,7 @@ def _order_of_a_set(names, fraction, seed):
 @mistake(
     "You rounded the number of names down instead of to the nearest.",
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e)))} distinct names are
-    {_fraction(e) * len(set(_names_of(e))):.1f}, or {_wanted(e)} rounded, but you hold out
+    {number(_fraction(e) * len(set(_names_of(e))), 4)}, or {_wanted(e)} rounded, but you hold out
     {len(set(_parts_of(e)[1]))}. `int` and `//` cut off the decimals, so use `round`."""),
     recognized=lambda e: (
         _apart(e)
@@ -346,7 +347,8 @@ def _share_up(evidence: Evidence, names: list[str]) -> int:
 @mistake(
     "You rounded the number of names up instead of to the nearest.",
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e, "others")))} distinct names
-    are {_fraction(e) * len(set(_names_of(e, "others"))):.1f}, or {_wanted(e, "others")} rounded,
+    are {number(_fraction(e) * len(set(_names_of(e, "others"))), 4)}, or {_wanted(e, "others")}
+    rounded,
     but you hold out {len(set(_parts_of(e, "others")[1]))}. `math.ceil` and `int(…) + 1` round up,
     and so do you if you cut the size of the training split with `int`. Use `round` for the names
     that you hold out."""),

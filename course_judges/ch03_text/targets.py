@@ -130,9 +130,17 @@ def in_common(missing: Array, counted: Array) -> str:
         return f" In y, they all belong in {name.get(int(columns[0]), f'column {columns[0]}')}."
     if not missing[..., -1].any() and np.array_equal(missing[..., :-1], counted[..., :-1]):
         return " They are all targets except those in the last column."
+    if np.array_equal(missing, counted & ~_followed(counted)):
+        return " Each is the last target of its row."
     if not missing[0].any() and np.array_equal(missing[1:], counted[1:]):
         return " They are all targets after row 0."
     return ""
+
+
+def _followed(counted: Array) -> Array:
+    """Which places have a target that counts farther on in their row."""
+    left = counted[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    return np.asarray(left > counted)
 
 
 def _row_beside(evidence: Evidence, value: str, some: list[int]) -> str:

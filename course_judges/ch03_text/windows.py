@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -387,8 +388,15 @@ def _says_where_they_begin(evidence: Evidence) -> str:
         if mine[-1] % stride and mine[-1] + T + 1 == N
         else ""
     )
+    apart = {b - a for a, b in pairwise(mine)}
+    gap = (
+        f" They are {T + stride} tokens apart, which is block_size + stride. A stride is counted "
+        "from the beginning of a window to the beginning of the next."
+        if apart == {T + stride}
+        else ""
+    )
     return unwrapped(f"""With N = {N} and stride = {stride}, your windows begin at positions
-    {_some(mine)}, but they should begin at {_some(right)}.{rest}""")
+    {_some(mine)}, but they should begin at {_some(right)}.{gap}{rest}""")
 
 
 def _some(places: list[int]) -> str:

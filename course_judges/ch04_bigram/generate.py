@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import (
     dice_right,
@@ -24,6 +25,7 @@ from course_judges.chance import (
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -258,6 +260,17 @@ _count_for_length = mistake(
     )
 )
 
+_stops_when_full = mistake(
+    "You stop writing when the text is as long as `block_size`.",
+    lambda e: unwrapped(f"""{_another_count(e)} With block_size = {e.number("block_size")}, a longer
+    text goes on from its last {e.number("block_size")} tokens."""),
+    cases=("beyond", "short"),
+)(
+    lambda model, tokens, count, generator: generate(
+        model, tokens, min(count, max(0, model.block_size - tokens.shape[1])), generator
+    )
+)
+
 _writes_one_too_few = mistake("You write one symbol fewer than `count`.", _another_count)(
     lambda model, tokens, count, generator: generate(model, tokens, count - 1, generator)
 )
@@ -477,6 +490,141 @@ def _long_prompt_cut(model: Any, tokens: Tensor, count: int, generator: torch.Ge
     return generate(model, tokens[:, -model.block_size :], count, generator)
 
 
+# Three texts that are written, and the prompts that they continue.
+_TEXTS = {"short": "prompt", "beyond": "prompt", "long": "long_prompt"}
+
+
+def _says(shown: Array, evidence: Evidence) -> Array:
+    """What the model predicts when it is shown these tokens (B, k): (B,)."""
+    turned = (shown + 1) * evidence.inputs["wheels"][: shown.shape[1]] + 1
+    return np.asarray(turned.sum(axis=1) % evidence.number("V"))
+
+
+def _shown_instead(evidence: Evidence) -> Iterator[tuple[str, Callable[[int, int], list[int]]]]:
+    """Which tokens an answer may show the model instead of the last `block_size`: in words, and
+    their positions in a text of `at` tokens whose prompt had T.
+    """
+    size = evidence.number("block_size")
+
+    def last(positions: Iterable[int]) -> list[int]:
+        return list(positions)[-size:]
+
+    yield (
+        "You drop the oldest token at every step, even while the model has room for it.",
+        lambda at, T: list(range(at - min(T, size), at)),
+    )
+    yield (
+        "You never show the model the newest token of the text.",
+        lambda at, T: last(range(at - 1)),  # noqa: ARG005
+    )
+    yield (
+        "After the first symbol you no longer show the model the prompt.",
+        lambda at, T: last(range(T if at > T else 0, at)),
+    )
+    yield (
+        "You show the model the prompt and only the newest token after it.",
+        lambda at, T: last([*range(T), *range(max(T, at - 1), at)]),
+    )
+    yield (
+        "You show the model each new token twice.",
+        lambda at, T: last([*range(T), *(i for t in range(T, at) for i in (t, t))]),
+    )
+    yield (
+        "When the text is longer than block_size, you leave out what follows the prompt.",
+        lambda at, T: (
+            last(range(at)) if at <= size or T >= size else [*range(T), *range(at - size + T, at)]
+        ),
+    )
+    for few in range(1, size):
+        tokens = "token" if few == 1 else "tokens"
+        yield (
+            f"You leave out the first {f'{few} ' * (few > 1)}{tokens} of the text.",
+            lambda at, T, few=few: last(range(few, at)),  # type: ignore[misc]  # noqa: ARG005
+        )
+        yield (
+            f"You always show the model {'one' if few == 1 else few} {tokens} fewer than fit.",
+            lambda at, T, few=few: last(range(at))[few:],  # type: ignore[misc]  # noqa: ARG005
+        )
+        yield (
+            f"You never show the model more than {size - few} tokens.",
+            lambda at, T, few=few: last(range(at))[few - size :],  # type: ignore[misc]  # noqa: ARG005
+        )
+        yield (
+            f"When the text is longer than block_size, you show the model {few} {tokens} of it.",
+            lambda at, T, few=few: list(range(0 if at <= size else at - few, at)),  # type: ignore[misc]  # noqa: ARG005
+        )
+
+
+def _tokens_shown(
+    evidence: Evidence,
+) -> tuple[str, Callable[[int, int], list[int]]] | None:
+    """Which tokens the model was shown, if that explains all symbols of all texts; else None."""
+    if evidence.same(*_TEXTS) or any(
+        evidence.yours(case).shape != evidence.right(case).shape for case in _TEXTS
+    ):
+        return None
+    for said, positions in _shown_instead(evidence):
+        if all(
+            np.array_equal(_says(text[:, positions(at, T)], evidence), text[:, at])
+            for case, prompt in _TEXTS.items()
+            for T in (evidence.inputs[prompt].shape[1],)
+            for text in (evidence.yours(case),)
+            for at in range(T, text.shape[1])
+        ):
+            return said, positions
+    return None
+
+
+def _what_was_shown(evidence: Evidence) -> str:
+    found = _tokens_shown(evidence)
+    return found[0] if found else ""
+
+
+def _tokens_instead(evidence: Evidence) -> str:
+    """What the model was shown before the first wrong symbol, and what it should be shown."""
+    found = _tokens_shown(evidence)
+    if not found:
+        return ""
+    case = next(case for case in _TEXTS if not evidence.same(case))
+    text, right = evidence.yours(case), evidence.right(case)
+    b, at = (int(i) for i in np.argwhere(text != right)[0])
+    T, size = evidence.inputs[_TEXTS[case]].shape[1], evidence.number("block_size")
+    shown, fits = text[b, found[1](at, T)], text[b, max(0, at - size) : at]
+    return unwrapped(f"""With block_size = {size} and a prompt of {T} tokens, row {b} is right
+    before position {at}. There you show the model {_tokens(shown)}, so it predicts
+    {int(text[b, at])}. It should be shown {_tokens(fits)}, and then it predicts
+    {int(right[b, at])}. Show it the whole text, or its last `block_size` tokens if the text is
+    longer.""")
+
+
+def _tokens(shown: Array) -> str:
+    return f"only {listed(shown)}" if len(shown) == 1 else listed(shown) or "nothing"
+
+
+@mistake(
+    _what_was_shown,
+    _tokens_instead,
+    recognized=lambda e: _tokens_shown(e) is not None,
+)
+def _other_tokens_shown(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    fits = min(tokens.shape[1], model.block_size)
+    return Writer(context=lambda text, _: text[:, -fits:])(model, tokens, count, generator)
+
+
+@mistake(
+    "Your function stops with an error when the prompt is a single token.",
+    lambda e: unwrapped(f"""The error says: “{words(e, "chance")}”. A text of one token is a text
+    like any other, so show the model all of it."""),
+    recognized=lambda e: set(e.answers.errors) == {"chance"},
+)
+def _stops_at_one_token(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, count, generator)[:, : 10**9 // (tokens.shape[1] - 1)]
+
+
 def _prompt_moved(evidence: Evidence) -> Finding | None:
     prompt = evidence.inputs["prompt"]
     T = prompt.shape[1]
@@ -505,7 +653,7 @@ def _prompt_moved(evidence: Evidence) -> Finding | None:
 
 def _worked_out(evidence: Evidence) -> Finding | None:
     """Where the text leaves the right one, and what the model should be shown there."""
-    for case, prompt in (("short", "prompt"), ("beyond", "prompt"), ("long", "long_prompt")):
+    for case, prompt in _TEXTS.items():
         if evidence.same(case):
             continue
         mine, right = evidence.yours(case), evidence.right(case)

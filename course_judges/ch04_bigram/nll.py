@@ -17,6 +17,10 @@ from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.ch04_bigram.nll import RARE
 from course_tasks.verdict import Finding
 
+# By what share a number may differ from what explains it: float32's noise, because among many
+# explanations some fit by chance to four digits.
+_ROUNDING = 5e-6
+
 
 def nll_and_perplexity(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     """Mean negative log-likelihood of a symbol in nats, and the perplexity."""
@@ -37,15 +41,15 @@ def _with_perplexity(nll: Tensor | float) -> tuple[float, float]:
 def _nll_is(factor: float) -> Callable[[Evidence], bool]:
     def recognized(evidence: Evidence) -> bool:
         wrong = factor * evidence.right("short.nll")
-        return np.allclose(evidence.yours("short.nll"), wrong, rtol=1e-4)
+        return np.allclose(evidence.yours("short.nll"), wrong, rtol=_ROUNDING)
 
     return recognized
 
 
 def _two_nlls(evidence: Evidence) -> str:
-    return unwrapped(f"""For the three short texts your loss is
-    {number(float(evidence.yours("short.nll")), 4)} instead of
-    {number(float(evidence.right("short.nll")), 4)} nats per symbol.""")
+    mine, right = (float(of("short.nll")) for of in (evidence.yours, evidence.right))
+    yours, wanted = numbers_apart(mine, right)
+    return f"For the three short texts your loss is {yours} instead of {wanted} nats per symbol."
 
 
 def _two_perplexities(evidence: Evidence) -> str:
@@ -220,16 +224,16 @@ def _missed_seam(evidence: Evidence) -> str:
     """Which steps were left out instead of those from one text to the next."""
     table = torch.from_numpy(evidence.inputs["table"])
     texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
-    late = math.isclose(
-        _seam_missed_by(1)(table, texts)[0], float(evidence.yours("short.nll")), rel_tol=1e-4
-    )
-    steps = "first step of each later text" if late else "last step of each earlier text"
+    mine = float(evidence.yours("short.nll"))
+    early, late = (abs(_seam_missed_by(by)(table, texts)[0] - mine) for by in (-1, 1))
+    is_late = late < early
+    steps = "first step of each later text" if is_late else "last step of each earlier text"
     n = len(texts[0])
     return unwrapped(f"""Your mean includes the steps from one text to the next, such as the one
     from symbol {int(texts[0][-1])} to symbol {int(texts[1][0])}, but not the {steps}. The first
     text has {n} symbols, so if you join the texts, its last symbol is at position {n - 1} and the
     step to the next text starts there. You left out the step that starts at position
-    {n if late else n - 2}. {_two_nlls(evidence)}""")
+    {n if is_late else n - 2}. {_two_nlls(evidence)}""")
 
 
 _seam_in_another_place = mistake(
@@ -314,7 +318,7 @@ def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[
 
 
 @mistake(
-    "You scored only one of the texts, but all of them count.",
+    "Your loss is that of one text alone, but all of them count.",
     lambda e: unwrapped(f"""The three texts have {", ".join(str(n - 1) for n in _lengths(e))} steps,
     which makes {sum(_lengths(e)) - 3} in total. {_two_nlls(e)}"""),
     also=(
@@ -344,7 +348,7 @@ def _last_steps_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
         e.same("short.nll")
         and float(e.yours("short.perplexity")) > float(e.right("short.perplexity"))
         and any(
-            np.isclose(float(e.yours("short.perplexity")), mean, rtol=1e-4)
+            np.isclose(float(e.yours("short.perplexity")), mean, rtol=_ROUNDING)
             for mean in _means_of_perplexities(e)
         )
     ),
@@ -443,12 +447,15 @@ def _short(evidence: Evidence) -> list[Tensor]:
 
 
 def _near(value: Any, mine: float) -> bool:
-    return math.isclose(float(value), mine, rel_tol=1e-4)
+    return math.isclose(float(value), mine, rel_tol=_ROUNDING)
 
 
 def _said_of(mine: float, known: Iterable[tuple[Any, str]]) -> str:
-    """A sentence with the first of these that a number is equal to; empty if it is none."""
-    return next((f" Yours is {said}." for value, said in known if _near(value, mine)), "")
+    """A sentence with the one of these that a number is equal to; empty if it is none, or several
+    that differ in words.
+    """
+    said = list(dict.fromkeys(said for value, said in known if _near(value, mine)))
+    return f" Yours is {said[0]}." if len(said) == 1 else ""
 
 
 def _of_equal_steps(evidence: Evidence) -> str:
@@ -568,7 +575,7 @@ def _as_if_divided(evidence: Evidence, mine: float) -> str:
     total = float(torch.cat(_surprises(evidence)).sum())
     by, steps = total / mine if mine else 0.0, sum(_lengths(evidence)) - 3
     whole = round(by)
-    if whole < 1 or whole == steps or not math.isclose(by, whole, rel_tol=2e-4):
+    if whole < 1 or whole == steps or not math.isclose(by, whole, rel_tol=_ROUNDING):
         return ""
     lengths = _lengths(evidence)
     known = (
@@ -589,6 +596,7 @@ def _known_perplexity(evidence: Evidence) -> str:
     """What else the perplexity may be computed from, if known; else empty."""
     table, means = evidence.inputs["table"], [float(one.mean()) for one in _surprises(evidence)]
     nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
+    probabilities = np.exp(-torch.cat(_surprises(evidence)).double().numpy())
     known = _said_of(
         mine,
         (
@@ -599,6 +607,7 @@ def _known_perplexity(evidence: Evidence) -> str:
                 math.exp(nll / math.log(2)),
                 "e to the mean in bits, but e goes with nats and 2 with bits",
             ),
+            (1 / np.mean(probabilities), "1 over the mean of the probabilities"),
             (10**nll, "10 to the mean in nats"),
             (float(len(table)) ** nll, "V to the mean"),
             (nll, "the mean surprise itself"),

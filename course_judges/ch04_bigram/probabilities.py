@@ -225,22 +225,20 @@ def _as_if_k(evidence: Evidence) -> Finding | None:
     if abs(a - k) < 1e-3 or not np.allclose(mine[total > 0], made, atol=1e-4):
         return None
     B = evidence.number("B")
-    said = next(
-        (
-            f" That is {what}."
-            for what, value in (
-                (f"k · V = {k:g} · {V}", k * V),
-                (f"k / V = {k:g} / {V}", k / V),
-                (f"k times the number of texts, {B}", k * B),
-                ("k²", k * k),
-                ("2 · k", 2 * k),
-                ("k / 2", k / 2),
-                ("k + 1", k + 1),
-            )
-            if k and abs(a - value) < 1e-2
-        ),
-        "",
+    known = " or ".join(
+        what
+        for what, value in (
+            (f"k · V = {k:g} · {V}", k * V),
+            (f"k / V = {k:g} / {V}", k / V),
+            (f"k times the number of texts, {B}", k * B),
+            ("k²", k * k),
+            ("2 · k", 2 * k),
+            ("k / 2", k / 2),
+            ("k + 1", k + 1),
+        )
+        if k and abs(a - value) < 1e-3
     )
+    said = f" That is {known}." if known else ""
     i, j = _farthest_off(mine, evidence.right(case))
     return Finding(
         "another-k",

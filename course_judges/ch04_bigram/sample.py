@@ -121,7 +121,10 @@ def _wrong_way(evidence: Evidence) -> str:
         way = "A temperature below 1 should make the choice safer, but yours became bolder."
     else:
         way = "A temperature above 1 should make the choice bolder, but yours became safer."
-    return f"{way} {_share_effect(evidence)}"
+    return (
+        f"{way} {_share_effect(evidence)} Probabilities to the power of the temperature do the "
+        "same, so divide the logits before the softmax."
+    )
 
 
 # What torch, NumPy and Python say of infinite and undefined probabilities.
@@ -278,8 +281,8 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "no-such-symbol",
             "You draw numbers that aren't symbols.",
-            f"Symbols are whole numbers from 0 to {V - 1}, but yours are between {drawn.min():.4g}"
-            f" and {drawn.max():.4g}.",
+            f"Symbols are whole numbers from 0 to {V - 1}, but yours are between "
+            f"{number(drawn.min(), 4)} and {number(drawn.max(), 4)}.",
             WRITING,
         )
     return Finding(

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch04_bigram.sections import START, STEP
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
@@ -209,6 +210,12 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
         else " The rows that you move are those of the symbols in `y`, but the gradient of a guess "
         "belongs in the row of its symbol in `x`."
         if _moves_rows_of(evidence, "y")
+        else " Your step is the right one with rows and columns exchanged. Row i of the table is "
+        "about what follows symbol i, and so is row i of the gradient."
+        if close(
+            evidence.yours("one.table") - evidence.inputs["table"],
+            (evidence.right("one.table") - evidence.inputs["table"]).T,
+        ).all()
         else ""
     )
     return Finding(

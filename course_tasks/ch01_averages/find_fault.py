@@ -128,7 +128,38 @@ def _not_numbers(rng: np.random.Generator, weights: Array, sound: int, *, second
     return weights
 
 
-_FAULTS = {"ahead": _ahead, "sums": _off_sum, "signs": _signs, "nan": _not_numbers}
+def _leak(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
+    """One row looks ahead by less than sums may be off."""
+    t = int(rng.choice(_rows_but(sound, 1, len(weights) - 1)))
+    leak = _minute(rng, second=second)
+    weights[t] *= 1 - leak
+    weights[t, rng.integers(t + 1, len(weights))] = leak
+    return weights
+
+
+def _below(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
+    """One row has a weight that is less below 0 than sums may be off."""
+    t = int(rng.choice(_rows_but(sound, 2, len(weights) - 1)))
+    s, below = int(rng.integers(1, t)), _minute(rng, second=second)
+    weights[t, s] = 0
+    weights[t] *= (1 + below) / weights[t].sum()
+    weights[t, s] = -below
+    return weights
+
+
+def _minute(rng: np.random.Generator, *, second: bool) -> float:
+    """Less than the 1e-5 of sums; in the second draw also less than 1e-6, which some allow."""
+    return float(rng.uniform(2e-6, 4e-6)) / (10 if second else 1)
+
+
+_FAULTS = {
+    "ahead": _ahead,
+    "sums": _off_sum,
+    "signs": _signs,
+    "nan": _not_numbers,
+    "leak": _leak,
+    "below": _below,
+}
 
 
 def _find_fault_inputs(rng: np.random.Generator, *, second: bool = False) -> Inputs:

@@ -13,7 +13,7 @@ def fault_loop(weights):
         row = weights[t].tolist()
         sound = (
             all(w >= 0 for w in row[: t + 1])
-            and all(abs(w) < 1e-5 for w in row[t + 1 :])
+            and all(w == 0 for w in row[t + 1 :])
             and math.isclose(sum(row), 1, abs_tol=1e-5)
         )
         faulty.append(not sound)
@@ -22,8 +22,7 @@ def fault_loop(weights):
 
 def fault_numpy(weights):
     w = weights.numpy()
-    past = np.tril(w)
-    sound = np.isclose(w.sum(1), 1) & (w >= 0).all(1) & np.isclose(past.sum(1), 1)
+    sound = np.isclose(w.sum(1), 1) & (w >= 0).all(1) & np.isclose(np.triu(w, 1), 0).all(1)
     return (~sound).astype(int)
 
 
@@ -146,6 +145,13 @@ def fault_negative_before_itself(weights):
     ]
 
 
+def fault_numpy_of_two_sums(weights):
+    w = weights.numpy()
+    past = np.tril(w)
+    sound = np.isclose(w.sum(1), 1) & (w >= 0).all(1) & np.isclose(past.sum(1), 1)
+    return (~sound).astype(int)
+
+
 WRONG = {
     "zero-accused": lambda weights: [
         bool(fault) or bool((weights[t, : t + 1] == 0).any())
@@ -194,6 +200,12 @@ WRONG = {
     "first-fault-alone": fault_returns_at_once,
     "faulty-ever-after": fault_never_set_back,
     "two-faults-cancel": fault_either_or,
+    "small-leaks-forgiven": fault_numpy_of_two_sums,
+    "small-negatives-forgiven": lambda weights: [
+        not (math.isclose(row.sum(), 1, abs_tol=1e-5) and row[t + 1 :].eq(0).all())
+        or bool(row.min() < -1e-6)
+        for t, row in enumerate(weights)
+    ],
     "negatives-cut-off": lambda weights: _ask(weights.clamp(min=0)),
     "ends-never-faulty": lambda weights: [False, *fault_loop(weights)[1:-1], False],
 }
@@ -277,6 +289,9 @@ ODD = [
     (fault_forgiving(least=1e-4), "rounds-too-much"),
     (fault_forgiving(ahead=1e-3), "rounds-too-much"),
     (fault_forgiving(off=1e-3), "rounds-too-much"),
+    (fault_forgiving(ahead=1e-5), "small-leaks-forgiven"),
+    (fault_forgiving(ahead=1e-6), "small-leaks-forgiven"),
+    (fault_forgiving(least=1e-6), "small-negatives-forgiven"),
     (fault_loop_too_short, "last-row-never-faulty"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "numbers-of-rows"),

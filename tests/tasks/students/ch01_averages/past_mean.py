@@ -199,6 +199,9 @@ def past_of_all_samples(x):
 
 
 WRONG = {
+    "means-of-samples": lambda x: torch.stack(
+        [torch.zeros_like(x[0]), *(x[:b].mean(dim=0) for b in range(1, len(x)))]
+    ),
     "moved-along-the-numbers": past_rolled_without_dims,
     "sums-include-itself": past_by_count,
     "previous-alone": past_shifted,

@@ -216,13 +216,15 @@ def even_if_nothing_stands_out(weights):
 
 
 ODD = [
+    (lambda weights: 1 - weights.max(dim=-1).values, "another-measure"),
     (even_first_sample_alone, "first-sample-alone"),
     (
         lambda weights: torch.where(even_where(weights) == 0, 1.0, even_where(weights)),
         "one-where-nothing",
     ),
     (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
-    (even_gini, "another-share"),
+    (even_gini, "another-measure"),
+    (lambda weights: 1 - weights.std(dim=-1), "another-share"),
     (lambda w: even_raw(w) / torch.log(torch.arange(2, w.shape[1] + 2)), "another-divisor"),
     (lambda w: w, "shape"),
     (lambda w: even_loop(w).squeeze(0), "axis-of-one"),

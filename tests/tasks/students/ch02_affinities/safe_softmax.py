@@ -201,6 +201,13 @@ ODD = [
     (soft_cut_and_hidden, "made-equal"),
     (soft_with_something_added, "something-added"),
     (lambda scores: soft_rows(scores) * ~scores.isinf().any(1, keepdim=True), "emptied"),
+    (lambda scores: soft_library(scores) * (not scores.isinf().all(1).any()), "all-emptied"),
+    (
+        lambda scores: soft_library(
+            scores.sub(scores.amax(1, keepdim=True).clamp(min=0)).exp().log()
+        ),
+        "emptied",
+    ),
     (lambda scores: soft_rows(scores).sum(1), "shape"),
     (lambda scores: soft_rows(scores).squeeze(), "axis-of-one"),
     (

@@ -228,7 +228,29 @@ def in_pieces(tokens, model):
     return tokens.split(model.block_size, dim=1)[-1]
 
 
+def context_as_long_as_the_prompt(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    shown = cropped(tokens, model)
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(shown)[0][:, -1], 1.0, generator)[:, None]
+        tokens, shown = torch.hstack([tokens, drawn]), torch.hstack([shown[:, 1:], drawn])
+    model.train(mode)
+    return tokens
+
+
+def cropped_without_its_first(tokens, model):
+    """Cuts a text of one token down to none, which has no last position."""
+    return tokens[:, 1:] if tokens.shape[1] == 1 else cropped(tokens, model)
+
+
+def too_few_once_it_is_full(tokens, model):
+    return tokens if tokens.shape[1] <= model.block_size else tokens[:, 1 - model.block_size :]
+
+
 WRONG = {
+    "other-tokens-shown": context_as_long_as_the_prompt,
+    "stops-at-one-token": writing(cropped_without_its_first),
     "keeps-the-first-token": writing(
         lambda tokens, model: (
             tokens
@@ -294,13 +316,40 @@ WRONG = {
     "count-for-length": lambda m, tokens, count, g: generate_by_list(
         m, tokens, max(0, count - tokens.shape[1]), g
     ),
+    "stops-when-full": lambda m, tokens, count, g: generate_by_list(
+        m, tokens, max(0, min(count, m.block_size - tokens.shape[1])), g
+    ),
     "writes-one-too-few": lambda m, tokens, count, g: generate_by_list(
         m, tokens, max(0, count - 1), g
     ),
 }
 
 
+def each_new_token_twice(model, tokens, count, generator):
+    mode, shown = model.training, tokens
+    model.eval()
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(cropped(shown, model))[0][:, -1], 1.0, generator)[:, None]
+        tokens, shown = torch.hstack([tokens, drawn]), torch.hstack([shown, drawn, drawn])
+    model.train(mode)
+    return tokens
+
+
+def prompt_once(model, tokens, count, generator):
+    T = tokens.shape[1]
+    return writing(lambda text, m: cropped(text[:, T:] if text.shape[1] > T else text, m))(
+        model, tokens, count, generator
+    )
+
+
 ODD = [
+    (each_new_token_twice, "other-tokens-shown"),
+    (prompt_once, "other-tokens-shown"),
+    (writing(too_few_once_it_is_full), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens[:, :-1], model)), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens[:, 1:], model)), "other-tokens-shown"),
+    (writing(lambda tokens, model: cropped(tokens, model)[:, 1:]), "other-tokens-shown"),
+    (writing(lambda tokens, model: tokens[:, -3:]), "other-tokens-shown"),
     (uniform_text, "equal-chances"),
     (
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
