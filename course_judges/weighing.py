@@ -36,7 +36,8 @@ def softmax(scores: Array, seen: Array) -> Array:
 def weights_behind(found: Array, values: Array) -> Array | None:
     """The weights (B, T, S) with which values (B, S, E) make outputs (B, T, E).
 
-    None if some output is no mixture of its values, or of more than one.
+    None if some output is no mixture of its values, or of more than one. Where there are as many
+    values as channels, every output is a mixture, so these weights have to look like weights.
     """
     found, values = found.astype(float), values.astype(float)
     if values.shape[1] > values.shape[2] or not np.isfinite(found).all():
@@ -47,6 +48,8 @@ def weights_behind(found: Array, values: Array) -> Array | None:
     )
     weights = np.stack(list(solved))
     if not np.allclose(weights @ values, found, rtol=1e-3, atol=1e-3):
+        return None
+    if values.shape[1] == values.shape[2] > 1 and (weights < -_EXACT).any():
         return None
     return np.where(np.abs(weights) < _ROUNDING, 0.0, weights)
 
@@ -82,9 +85,10 @@ def no_mixture(mine: Array, right: Array) -> str:
     return "Are the values what `value` gives, and is the output returned as it is?"
 
 
-def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
+def named_divisor(divisor: float, dimensions: Mapping[str, int], exact: float = _EXACT) -> str:
     """What a divisor of scores is in terms of dimensions, as in "√C" or "D / 2", or all of that if
-    several fit; empty if none does. The head size has to be called D.
+    several fit; empty if none does. The head size has to be called D, and the divisor is known but
+    for this share of it.
     """
     D = dimensions["D"]
     ways: list[tuple[str, float]] = [
@@ -113,7 +117,7 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
             if name != "D"
         ),
     ]
-    return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < 1e-3)
+    return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < exact)
 
 
 _PRECEDENCE = {
@@ -125,10 +129,10 @@ _PRECEDENCE = {
 }
 
 
-def divided_by(divisor: float, dimensions: Mapping[str, int]) -> str:
+def divided_by(divisor: float, dimensions: Mapping[str, int], exact: float = _EXACT) -> str:
     """A sentence on what scores were divided by, if it wasn't √D."""
     D = dimensions["D"]
-    name = named_divisor(divisor, dimensions)
+    name = named_divisor(divisor, dimensions, exact)
     known = f", which is {name}" if name else ""
     told = f"You divide the scores by {number(divisor)}{known}, but √D is {number(D**0.5)}."
     return f"{told} {_PRECEDENCE.get(name, '')}".strip()

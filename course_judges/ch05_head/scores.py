@@ -32,6 +32,9 @@ def attention_scores(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return query @ key.transpose(-2, -1) / math.sqrt(w_key.shape[1])
 
 
+# A divisor that follows from all scores together is known but for this share of it.
+_EXACT = 2e-5
+
 _Factor = Callable[[Tensor, Tensor], float]
 
 
@@ -118,6 +121,41 @@ def _fixed_dimensions(evidence: Evidence) -> str:
     always axes −2 and −1, however many dimensions come before them.""")
 
 
+def _in_another_shape(evidence: Evidence) -> list[tuple[str, str]]:
+    """The other shapes for which all scores are right and in the right order, but have dimensions
+    of their own; empty if some scores are wrong.
+    """
+    off = [(what, name) for what, name in _OTHER_SHAPES if not evidence.same(name)]
+    for _, name in off:
+        mine, right = evidence.answers.values.get(name), evidence.right(name)
+        if isinstance(mine, str) or mine is None or mine.size != right.size:
+            return []
+        if mine.shape == right.shape or not close(mine.reshape(right.shape), right).all():
+            return []
+    return off
+
+
+def _dimensions_left(evidence: Evidence) -> str:
+    told = [
+        f"for {what} of shape {evidence.inputs[name].shape}, your scores have the shape "
+        f"{evidence.yours(name).shape} instead of {evidence.right(name).shape}"
+        for what, name in _in_another_shape(evidence)
+    ]
+    said = ", and ".join(told)
+    return unwrapped(f"""{said[:1].upper()}{said[1:]}. If you join, add or drop leading dimensions
+    on the way, undo it at the end. `@` and `transpose(-2, -1)` work with any number of them, so
+    there is no need to.""")
+
+
+@mistake(
+    "Your numbers are right, but the leading dimensions of your scores aren't those of x.",
+    _dimensions_left,
+    recognized=lambda e: e.same("batch") and bool(_in_another_shape(e)),
+)
+def _leading_dimensions_flat(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x.reshape(-1, *x.shape[-2:]), w_query, w_key)
+
+
 def _other_shapes(evidence: Evidence) -> str:
     """What a single text and a stack are divided by, which a batch doesn't tell."""
     told = []
@@ -154,7 +192,7 @@ def _of_the_scores(evidence: Evidence, divisor: float) -> str:
         ("the length of the whole table as a vector", (float(np.linalg.norm(products)),)),
     )
     for what, values in measured:
-        if any(abs(divisor / value - 1) < 1e-3 for value in values):
+        if any(abs(divisor / value - 1) < _EXACT for value in values):
             return unwrapped(f""" That is {what}, so the scale of each text depends on the others
             in its batch.""")
     return ""
@@ -168,7 +206,7 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-scale",
         "Your scores are right except for their scale.",
-        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence))}"
+        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence), _EXACT)}"
         f"{_of_the_scores(evidence, divisor)}",
         SCALE,
     )

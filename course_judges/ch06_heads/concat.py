@@ -28,7 +28,7 @@ from course_judges.weighing import (
     softmax,
     weights_behind,
 )
-from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_judges.wording import first_upper, listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -529,6 +529,58 @@ def _dims(evidence: Evidence, case: str, size: int) -> dict[str, int]:
     return {"D": size, "C": C, "H": H, "T": T, "B": B}
 
 
+def _origins(mine: Array, right: Array) -> list[int | None] | None:
+    """For each channel of yours, which one of the right answer it holds, or None if it holds only
+    zeros. No list at all if some channel holds anything else.
+    """
+    origins: list[int | None] = []
+    for c in range(mine.shape[-1]):
+        same = np.flatnonzero(close(mine[..., c : c + 1], right).all(axis=(0, 1)))
+        if not len(same) and mine[..., c].any():
+            return None
+        origins.append((c if c in same else int(same[0])) if len(same) else None)
+    return origins
+
+
+def _begins_at(origins: Sequence[int | None], start: int, size: int) -> int | None:
+    """At which channel of yours a head begins; None if it has no beginning, or several."""
+    own = range(start, start + size)
+    met = {c - (o - start) for c, o in enumerate(origins) if o in own and o is not None}
+    return met.pop() if len(met) == 1 else None
+
+
+def _in_other_channels(evidence: Evidence) -> Finding | None:
+    """What heads find is right, but stands in other channels."""
+    case = _first_wrong(evidence)
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.ndim != 3 or mine.shape[:2] != right.shape[:2] or mine.shape[:2] == (1, 1):
+        return None
+    origins = _origins(mine, right)
+    if origins is None or not any(origins):
+        return None
+    sizes = evidence.inputs[f"{_sizes(case)}_sizes"].tolist()
+    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
+    begins = [_begins_at(origins, *one) for one in zip(starts, sizes, strict=True)]
+    off = [
+        f"head {h} should begin at channel {start}, but yours begins at {mine_at}"
+        for h, (start, mine_at) in enumerate(zip(starts, begins, strict=True))
+        if mine_at is not None and mine_at != start
+    ]
+    empty = [c for c, origin in enumerate(origins) if origin is None]
+    width = right.shape[-1]
+    missing = len({*range(width)} - {*origins})
+    told = f"{first_upper('; '.join(off))}. " if off else ""
+    told += f"Your channels {listed(empty)} hold only zeros. " if empty else ""
+    told += f"{missing} of the {width} right channels appear nowhere in yours. " if missing else ""
+    return Finding(
+        "other-channels",
+        "What your heads find is right, but it isn't side by side in the order of the list.",
+        f"This is about heads of size {listed(sizes)}. {told}Each head begins where the one before "
+        "it ends, so add up the sizes of all heads before it, or use `torch.cat`.",
+        LIST,
+    )
+
+
 def _divisors(evidence: Evidence) -> Finding | None:
     """Heads that are right but for what their scores are divided by."""
     case = _first_wrong(evidence)
@@ -647,6 +699,6 @@ TASK = Task(
         Part("Heads of equal size are right, side by side.", 2, matches("equal", "low_equal")),
         Part("Heads of different sizes are right, too.", 2, matches("unequal", "low_unequal")),
     ),
-    properties=(_divisors, _shown_by_the_outputs),
+    properties=(_in_other_channels, _divisors, _shown_by_the_outputs),
     examples=(_worked_out,),
 )

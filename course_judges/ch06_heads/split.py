@@ -81,15 +81,23 @@ def _axes(evidence: Evidence) -> str:
         axes = axes_apart(x, mine, right, ("samples", "positions", "heads", "parts", "channels"))
         if axes:
             return f"{told}In your {_RESULTS[name]}, {axes}"
-        ratio = mine / right
-        if np.allclose(ratio, ratio.flat[0], rtol=1e-4):
-            return f"{told}Your {_RESULTS[name]} are {number(ratio.flat[0])} times the right ones."
+        factor = float(np.median(mine / right))
+        if np.allclose(mine, factor * right, rtol=1e-5, atol=0):
+            return f"{told}Your {_RESULTS[name]} are {_named(factor, D)} times the right ones."
     return told.strip()
+
+
+def _named(factor: float, D: int) -> str:
+    """A factor, with what it is in terms of the head size, if that is known."""
+    ways = {"1/√D": D**-0.5, "√D": D**0.5, "1/D": 1 / D, "D": D, "1/√√D": D**-0.25}
+    names = [name for name, one in ways.items() if np.isclose(factor, one, rtol=1e-5, atol=0)]
+    return f"{number(factor)} = {names[0]}" if names else number(factor)
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
     told = f"{_first_wrong(evidence)} {_axes(evidence)}".strip()
     if " isn't in x, " in told:
+        told += " Splitting moves entries and changes none."
         return Finding(
             "entries-changed", "Some of your entries are numbers that aren't in x.", told, STACK
         )
