@@ -82,6 +82,9 @@ def no_mixture(mine: Array, right: Array) -> str:
     """Where to look if outputs are no mixture of the values that they should be made of."""
     if (mine >= 0).all() and (right < 0).any():
         return "None of your numbers is negative, as after a ReLU."
+    many = mine.shape[-1] > 2 and mine.shape[:-1] != (1, 1)
+    if many and np.abs(mine.mean(axis=-1)).max() < 1e-3 and np.ptp(mine.std(axis=-1)) < 2e-2:
+        return "Each of your outputs has mean 0 and the same spread, as after a layer norm."
     return "Are the values what `value` gives, and is the output returned as it is?"
 
 
@@ -100,6 +103,7 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int], exact: float = 
         ("√(D / 2)", (D / 2) ** 0.5),
         ("√(2 · D)", (2 * D) ** 0.5),
         ("⌊√D⌋", math.isqrt(D)),
+        ("⌊D / 2⌋", D // 2 if D % 2 else 0),
         ("2 · √D", 2 * D**0.5),
         ("√D / 2", D**0.5 / 2),
         ("D²", D**2),
@@ -121,8 +125,8 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int], exact: float = 
 
 
 _PRECEDENCE = {
-    "D / 2": "`D ** 1 / 2` is (D ** 1) / 2, because `**` binds more tightly than `/`. Write "
-    "`D ** 0.5`.",
+    "D / 2": "`D ** 1 / 2` is that, because `**` binds more tightly than `/`, and so is `D // 2` "
+    "if D is even. Write `D ** 0.5`.",
     "2 · D": "This happens with `/ D ** 1 / 2`, which divides by D ** 1 and then by 2. Write "
     "`D ** 0.5`.",
     "⌊√D⌋": "That is the root without its decimals, as `int(…)` and `//` leave it.",
@@ -151,12 +155,15 @@ class Weights:
         True where a position may be seen.
     dimensions : mapping of str to int
         Among them D, the head size; empty if the scores came scaled.
+    solved : bool
+        Whether they follow from outputs, so that nobody computed them if outputs come otherwise.
     """
 
     mine: Array
     scores: Array
     seen: Array
     dimensions: Mapping[str, int]
+    solved: bool = False
 
     @cached_property
     def right(self) -> Array:
@@ -206,7 +213,7 @@ class Weights:
     def described(self) -> tuple[str, str]:
         """The same, or else how a row of these weights differs from the right one."""
         b, t = self.worst
-        found = self.told() or self._first_of(self._sums, self._of_other_scores)
+        found = self.told() or self._first_of(self._no_average, self._sums, self._of_other_scores)
         return found or (
             "Your weights are wrong.",
             f"{self.row()} The scores of this row are {row(self.scores[b, t])}.",
@@ -449,10 +456,13 @@ class Weights:
 
     def _right_shares(self) -> tuple[str, str] | None:
         sums, place = self.mine.sum(axis=-1), self._off_sum()
-        if place is None or not self._on[place].any():
+        full = sums[self._rows & (sums != 0)]
+        if place is None or np.abs(full - 1).max(initial=0.0) < 2e-3:
             return None
-        share = self.mine / np.where(np.abs(sums) > _EXACT, sums, 1.0)[..., None]
-        if not np.allclose(share[self._rows], self.right[self._rows], atol=5 * _EXACT):
+        # A row is known as well as its outputs, whatever it sums to.
+        rounding = 5 * _EXACT * np.abs(sums) + 2 * _NOTHING
+        off = np.abs(self.mine - sums[..., None] * self.right) > rounding[..., None]
+        if off[self._rows].any():
             return None
         apart = sums[self._rows]
         if np.ptp(apart) < 1e-3:
@@ -467,10 +477,26 @@ class Weights:
             span = f"All rows sum to {number(total)}{which}"
         else:
             span = f"The rows sum to {number(float(apart.min()))} … {number(float(apart.max()))}"
+            if self.mine.shape[1] > 1 and np.abs(sums.sum(axis=1) - 1).max() < 2e-3:
+                span += ", and all rows of a sample together to 1"
+            elif self.mine.shape[1] > 1 and abs(sums.sum() - 1) < 2e-3:
+                span += ", and all rows of all samples together to 1"
         return (
             "Your weights have the right proportions, but their rows don't sum to 1.",
             f"{span}; for example, {self._sum(*place)}. What you divide a row by has to be the sum "
             "of that row, and nothing may be multiplied, added or cut out afterwards.",
+        )
+
+    def _no_average(self) -> tuple[str, str] | None:
+        """Outputs that aren't averages, so that a sum of weights would mislead."""
+        if not self.solved or (self.mine > -2e-3).all():
+            return None
+        b, t = (int(i) for i in np.argwhere((self.mine <= -2e-3).any(axis=-1))[0])
+        return (
+            "Your outputs aren't averages of the right values.",
+            f"Only with weights like {row(self.mine[b, t])} would these values make your output in "
+            f"row {t} of sample {b}. No softmax returns negative ones; the right ones are "
+            f"{row(self.right[b, t])}. So check the values, the softmax, and what comes after it.",
         )
 
     def _sums(self) -> tuple[str, str] | None:

@@ -504,7 +504,9 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     weights = weights_behind(evidence.yours(case), values)
     lengths = f"With `lengths` = [{listed(evidence.inputs['lengths'])}]"
     when = "Without padding" if case == "full" else lengths
-    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+    if weights is None:
+        return None
+    return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
 def _nothing_else_known(evidence: Evidence) -> bool:
@@ -548,6 +550,18 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         f"look at its own memory and at nothing else? {no_mixture(mine, right)}",
         PASSED,
     )
+
+
+@mistake(
+    "You added something of `x` itself to what it finds in the memory.",
+    lambda e: unwrapped(f"""{_first(e)} Your output is the right one plus `x @ w_value`. The output
+    should be made of the values of the memory alone."""),
+    PASSED,
+)
+def _own_values_added(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    return cross_attention(x, memory, w_query, w_key, w_value, lengths) + x @ w_value
 
 
 def _both_sequences(*, x_first: bool) -> _Answer:

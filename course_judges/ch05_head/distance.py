@@ -508,7 +508,7 @@ def _another_penalty(evidence: Evidence) -> Finding | None:
     if _slope_taken(evidence) is not None:
         return None  # `_another_slope` says more, or the shared judge
     return Finding(
-        "some-positions",
+        "another-penalty",
         "Your weights are right with slope 0, but otherwise your penalty is wrong.",
         f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
         f"slope {number(slope)}, they are lowered by {row(slope * np.arange(t, -1, -1))}, so the "

@@ -657,7 +657,9 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     scores, seen, values = _attention(evidence, case)
     weights = weights_behind(evidence.yours(case), values)
     when = f"With `causal={case == 'causal'}`"
-    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+    if weights is None:
+        return None
+    return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
 def _nothing_else_known(evidence: Evidence) -> bool:

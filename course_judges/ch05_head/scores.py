@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ from course_judges.ch05_head.wording import (
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.weighing import divided_by
-from course_judges.wording import number, numbers_apart, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -115,10 +116,29 @@ def _fixed_dimensions(evidence: Evidence) -> str:
     ]
     raised = next(iter(evidence.answers.errors.values()), None)
     said = f" The error says: “{' '.join(raised.message.split()).rstrip('.')}”." if raised else ""
+    scaled = _other_shapes(evidence)
+    if " you divide by " in scaled:
+        return unwrapped(f"""Your scores are right for a batch of shape
+        {evidence.inputs["x"].shape}. {scaled} The head size is the last dimension of queries and
+        keys, so the scale is the same for any number of dimensions.""")
+    if moved := _moved(evidence):
+        return f"Your scores are right for a batch. {moved}"
     return unwrapped(f"""Your scores are right for a batch of shape {evidence.inputs["x"].shape},
-    but not {" or ".join(wrong)}.{said} Do you count an axis from the front, or fix the number of
-    dimensions, as in `B, T, C = x.shape`? If you count from the end, positions and channels are
-    always axes −2 and −1, however many dimensions come before them.""")
+    but not {" or ".join(wrong)}.{said} If you count from the end, positions and channels are always
+    axes −2 and −1, however many dimensions come before them. An axis counted from the front, or a
+    number of dimensions that is fixed, as in `B, T, C = x.shape`, fits batches only.""")
+
+
+def _moved(evidence: Evidence) -> str:
+    """A sentence on scores that are right but for the order of the leading dimensions."""
+    mine, right = evidence.yours("stack"), evidence.right("stack")
+    for order in permutations(range(right.ndim - 2)):
+        moved = right.transpose(*order, -2, -1)
+        if mine.shape == moved.shape and close(mine, moved).all():
+            return unwrapped(f"""For a stack of shape {evidence.inputs["stack"].shape} they are
+            right, too, but their leading dimensions are in another order: your axes
+            {listed(range(len(order)))} are the right axes {listed(order)}.""")
+    return ""
 
 
 def _in_another_shape(evidence: Evidence) -> list[tuple[str, str]]:
@@ -422,6 +442,41 @@ _texts_joined = mistake(
     {e.right("batch").shape}."""),
     also=(lambda x, w_query, w_key: _texts_in_one(x, w_query, w_key)[None],),
 )(_texts_in_one)
+
+
+@mistake(
+    "You subtracted something from each row of the scores, as a softmax does to stay stable.",
+    lambda e: unwrapped(f"""That changes no weights, but the task asks for the scores themselves.
+    The largest score of row 0 in sample 0 is {number(e.yours("batch")[0, 0].max())} instead of
+    {number(e.right("batch")[0, 0].max())}, and the mean of that row is
+    {number(e.yours("batch")[0, 0].mean())} instead of {number(e.right("batch")[0, 0].mean())}."""),
+    also=(
+        lambda x, w_query, w_key: (
+            (scores := attention_scores(x, w_query, w_key)) - scores.mean(dim=-1, keepdim=True)
+        ),
+        lambda x, w_query, w_key: attention_scores(x, w_query, w_key).log_softmax(dim=-1),
+    ),
+)
+def _something_subtracted(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    scores = attention_scores(x, w_query, w_key)
+    return scores - scores.amax(dim=-1, keepdim=True)
+
+
+def _without_itself(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """An answer that gives each position this score with itself."""
+
+    def answer(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+        scores = attention_scores(x, w_query, w_key)
+        return scores.masked_fill(torch.eye(scores.shape[-1], dtype=torch.bool), fill)
+
+    return answer
+
+
+_itself_hidden = mistake(
+    "You hid the score of each position with itself, but every pair should have its score.",
+    lambda e: _entry(e, 1, 1),
+    also=(_without_itself(-math.inf), _without_itself(-1e9)),
+)(_without_itself(0.0))
 
 
 def _keys_met(evidence: Evidence) -> list[int] | None:

@@ -372,7 +372,7 @@ _earliest_start_for_all = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start.min().expand_as(start), T)))
 
 _padding_seen = mistake(
-    "You let texts see their padding, as if all of them began at position 0.",
+    "You let texts see their padding, as if all of them began where the earliest does.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)

@@ -549,17 +549,43 @@ def _begins_at(origins: Sequence[int | None], start: int, size: int) -> int | No
     return met.pop() if len(met) == 1 else None
 
 
+def _heads_held(
+    origins: Sequence[int | None], starts: Sequence[int], sizes: Sequence[int]
+) -> list[int] | None:
+    """Which head's findings are in the place of each head; None if they aren't whole heads."""
+    held: list[int] = []
+    for start, size in zip(starts, sizes, strict=True):
+        first = origins[start] if start < len(origins) else None
+        whole = first is not None and [*origins[start : start + size]] == [
+            *range(first, first + size)
+        ]
+        if first not in starts or not whole or sizes[starts.index(first)] != size:
+            return None
+        held.append(starts.index(first))
+    return held
+
+
 def _in_other_channels(evidence: Evidence) -> Finding | None:
     """What heads find is right, but stands in other channels."""
     case = _first_wrong(evidence)
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.ndim != 3 or mine.shape[:2] != right.shape[:2] or mine.shape[:2] == (1, 1):
+    if mine.ndim != 3 or mine.shape[:2] != right.shape[:2]:
         return None
     origins = _origins(mine, right)
-    if origins is None or not any(origins):
+    if origins is None or all(origin is None for origin in origins):
         return None
     sizes = evidence.inputs[f"{_sizes(case)}_sizes"].tolist()
     starts = [0, *np.cumsum(sizes)[:-1].tolist()]
+    held = _heads_held(origins, starts, sizes)
+    if held is not None:
+        return Finding(
+            "other-channels",
+            "In the place of some heads stands what another one finds.",
+            f"This is about heads of size {listed(sizes)}. Where heads {listed(range(len(sizes)))} "
+            f"belong, yours holds what heads {listed(held)} find. Each head of the list has one "
+            "place, and the first head comes first.",
+            LIST,
+        )
     begins = [_begins_at(origins, *one) for one in zip(starts, sizes, strict=True)]
     off = [
         f"head {h} should begin at channel {start}, but yours begins at {mine_at}"
@@ -572,11 +598,16 @@ def _in_other_channels(evidence: Evidence) -> Finding | None:
     told = f"{first_upper('; '.join(off))}. " if off else ""
     told += f"Your channels {listed(empty)} hold only zeros. " if empty else ""
     told += f"{missing} of the {width} right channels appear nowhere in yours. " if missing else ""
+    advice = "Each head begins where the one before it ends, so add up the sizes of all heads "
+    advice += "before it, or use `torch.cat`."
+    if not off and not empty:
+        first = [origin for origin in origins[:8] if origin is not None]
+        told += f"Your first channels hold channels {listed(first)} of the right answer. "
+        advice = "Channels of one head belong together, in their own order."
     return Finding(
         "other-channels",
         "What your heads find is right, but it isn't side by side in the order of the list.",
-        f"This is about heads of size {listed(sizes)}. {told}Each head begins where the one before "
-        "it ends, so add up the sizes of all heads before it, or use `torch.cat`.",
+        f"This is about heads of size {listed(sizes)}. {told}{advice}",
         LIST,
     )
 
@@ -600,10 +631,14 @@ def _divisors(evidence: Evidence) -> Finding | None:
         return None
     size, divisor = heads[off][0], float(divisors[off] or 0.0)
     dims = _dims(evidence, case, size)
-    share = {"C / H": dims["C"] / dims["H"], "⌊C / H⌋": dims["C"] // dims["H"]}
-    fits = (name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=1e-3))
-    known = next(fits, "")
-    told = f"That is the root of {known}." if known else divided_by(divisor, dims)
+    share = {
+        "C / H": dims["C"] / dims["H"],
+        "⌊C / H⌋": dims["C"] // dims["H"] if dims["C"] % dims["H"] else 0,
+        **{f"the size of head {h}": other for h, (other, _, _) in enumerate(heads) if h != off},
+    }
+    fits = [name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=4e-4)]
+    known = " or ".join(fits)
+    told = f"For head {off}, that is the root of {known}." if fits else divided_by(divisor, dims)
     each = ", ".join(number(float(one or 0.0)) for one in divisors)
     return Finding(
         "other-weights",
@@ -631,7 +666,8 @@ def _shown_by(evidence: Evidence, *, surely: bool) -> Finding | None:
         begins = f"This is about head {h} of size {size}, judging by what it found."
         if weights is None:
             return _head_worked_out(evidence, case, h)
-        shown = Weights(weights, products / size**0.5, past_seen, _dims(evidence, case, size))
+        scores, dims = products / size**0.5, _dims(evidence, case, size)
+        shown = Weights(weights, scores, past_seen, dims, solved=True)
         what, effect = _like_another_head(evidence, case, h, weights) or shown.described()
         return Finding("other-weights", what, f"{begins} {effect}", AVERAGE)
     return None
@@ -677,11 +713,12 @@ def _head_worked_out(evidence: Evidence, case: str, h: int) -> Finding:
         none = f" No weights make this from the values of its text. {no_mixture(mine, right)}"
     else:
         none = ""
+    before = " Heads before it are right." if h else ""
     return Finding(
         "other-weights",
         "What your heads find isn't the right average of the values.",
-        f"Head {h} has size {size}. Position {t} of sample {b} has the scores {row(scores)} with "
-        f"what it may see, so its weights are {row(powers / powers.sum())}. Its output should be "
+        f"Head {h} has size {size}.{before} Position {t} of sample {b} has the scores "
+        f"{row(scores)} with what it may see, so its weights are {row(powers / powers.sum())}. Its output should be "
         f"{other}, but yours is {one}.{none}",
         SUBSPACES,
     )
