@@ -131,6 +131,8 @@ def _fixed_dimensions(evidence: Evidence) -> str:
 
 def _moved(evidence: Evidence) -> str:
     """A sentence on scores that are right but for the order of the leading dimensions."""
+    if "stack" in evidence.answers.errors:
+        return ""
     mine, right = evidence.yours("stack"), evidence.right("stack")
     for order in permutations(range(right.ndim - 2)):
         moved = right.transpose(*order, -2, -1)
@@ -150,7 +152,9 @@ def _in_another_shape(evidence: Evidence) -> list[tuple[str, str]]:
         mine, right = evidence.answers.values.get(name), evidence.right(name)
         if isinstance(mine, str) or mine is None or mine.size != right.size:
             return []
-        if mine.shape == right.shape or not close(mine.reshape(right.shape), right).all():
+        if mine.shape == right.shape or mine.shape[-2:] != right.shape[-2:]:
+            return []
+        if not close(mine.reshape(right.shape), right).all():
             return []
     return off
 

@@ -718,8 +718,8 @@ def _head_worked_out(evidence: Evidence, case: str, h: int) -> Finding:
         "other-weights",
         "What your heads find isn't the right average of the values.",
         f"Head {h} has size {size}.{before} Position {t} of sample {b} has the scores "
-        f"{row(scores)} with what it may see, so its weights are {row(powers / powers.sum())}. Its output should be "
-        f"{other}, but yours is {one}.{none}",
+        f"{row(scores)} with what it may see, so its weights are {row(powers / powers.sum())}. "
+        f"Its output should be {other}, but yours is {one}.{none}",
         SUBSPACES,
     )
 
