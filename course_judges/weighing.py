@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_judges.wording import first_upper, listed, number, row
+from course_judges.wording import first_upper, listed, number, numbers_apart, row
 from course_tasks.answers import Array
 
 # A smaller weight is taken for 0, since those that follow from outputs are rounded.
@@ -22,6 +22,15 @@ _NOTHING = 1e-5
 _ROUNDING = 1e-6
 # Weights that follow from outputs in float32 are known about as well as this.
 _EXACT = 5e-4
+
+
+def rows_beside(mine: Array, right: Array) -> tuple[str, str]:
+    """Two rows with two digits, or with as many as it takes to see that they aren't the same."""
+    for digits in range(2, 8):
+        shown = row(mine, digits), row(right, digits)
+        if shown[0] != shown[1]:
+            return shown
+    return row(mine), row(right)
 
 
 def softmax(scores: Array, seen: Array) -> Array:
@@ -138,7 +147,8 @@ def divided_by(divisor: float, dimensions: Mapping[str, int], exact: float = _EX
     D = dimensions["D"]
     name = named_divisor(divisor, dimensions, exact)
     known = f", which is {name}" if name else ""
-    told = f"You divide the scores by {number(divisor)}{known}, but √D is {number(D**0.5)}."
+    taken, root = numbers_apart(divisor, D**0.5)
+    told = f"You divide the scores by {taken}{known}, but √D is {root}."
     return f"{told} {_PRECEDENCE.get(name, '')}".strip()
 
 
@@ -254,7 +264,7 @@ class Weights:
             f"weight to {_positions(self.seen[b, t])}."
         )
         rows = f"{int(off.sum())} of {int(self._rows.sum())} rows are like that"
-        which = _only_some(off)
+        which = _only_some(off) + _begins_and_ends(on, self.seen)
         return (
             "Your weights are a softmax of the right scores, but over the wrong positions.",
             f"{told} {rows}{which}. {_kind_of(more, less)}".strip(),
@@ -532,10 +542,8 @@ class Weights:
         """A row beside the right one; the one that is farthest off if none is given."""
         if b is None or t is None:
             b, t = self.worst
-        return (
-            f"Row {t} of sample {b} is {row(self.mine[b, t])}, but it should be "
-            f"{row(self.right[b, t])}."
-        )
+        mine, right = rows_beside(self.mine[b, t], self.right[b, t])
+        return f"Row {t} of sample {b} is {mine}, but it should be {right}."
 
 
 def _positions(which: Array) -> str:
@@ -558,6 +566,20 @@ def _only_some(off: Array) -> str:
     if positions.any():
         return f", none of them at position {listed(np.flatnonzero(positions))}"
     return ""
+
+
+def _begins_and_ends(on: Array, seen: Array) -> str:
+    """Between which positions each sample has weights, if that is wrong in some; ends the sentence
+    before.
+    """
+    told = []
+    for word, moved in (("begin", slice(None)), ("end", slice(None, None, -1))):
+        mine, right = (np.argmax(np.any(one, axis=1)[:, moved], axis=-1) for one in (on, seen))
+        if moved.step is not None:
+            mine, right = (seen.shape[-1] - 1 - one for one in (mine, right))
+        if len(mine) > 1 and (mine != right).any():
+            told.append(f"{word} at positions {listed(mine)} instead of {listed(right)}")
+    return f". Sample by sample, weights {' and '.join(told)}" if told else ""
 
 
 def _kind_of(more: Array, less: Array) -> str:

@@ -18,8 +18,8 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, weights_behind
-from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_judges.weighing import Weights, no_mixture, rows_beside, weights_behind
+from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -105,8 +105,9 @@ def _has_memorys_length(evidence: Evidence) -> bool:
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
     mine, right = evidence.yours(case)[b, :, :3], evidence.right(case)[b, :, :3]
     t = int(np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf).argmax())
-    return unwrapped(f"""In sample {b}, the output at position {t} begins with {row(mine[t])}, but
-    it should begin with {row(right[t])}.""")
+    one, other = rows_beside(mine[t], right[t])
+    return unwrapped(f"""In sample {b}, the output at position {t} begins with {one}, but it should
+    begin with {other}.""")
 
 
 def _dimensions(evidence: Evidence, others: str = "") -> str:

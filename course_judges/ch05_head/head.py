@@ -19,7 +19,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, weights_behind
+from course_judges.weighing import Weights, no_mixture, rows_beside, weights_behind
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -99,8 +99,9 @@ def _first(evidence: Evidence, case: str = "both_ways") -> str:
     b, t = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
     same = evidence.same("causal", "later", "full")
     other = " With `causal=True`, your head is right." if same else ""
+    one, wanted = rows_beside(mine[b, t], right[b, t])
     return unwrapped(f"""With `causal={case != "both_ways"}`, the output at position {t} of sample
-    {b} begins with {row(mine[b, t])}, but it should begin with {row(right[b, t])}.{other}""")
+    {b} begins with {one}, but it should begin with {wanted}.{other}""")
 
 
 def _dimensions(evidence: Evidence, *others: str) -> str:

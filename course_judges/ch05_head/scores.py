@@ -85,9 +85,12 @@ def _softmaxed(evidence: Evidence) -> str:
 
 
 def _entry(evidence: Evidence, t: int = 1, s: int = 0) -> str:
-    mine, right = evidence.yours("batch")[0, t, s], evidence.right("batch")[0, t, s]
-    return unwrapped(f"""In sample 0, your score of query {t} with key {s} is {number(mine)}, but it
-    should be {number(right)}.""")
+    mine, right = float(evidence.yours("batch")[0, t, s]), float(evidence.right("batch")[0, t, s])
+    one, other = number(mine), number(right)
+    if one == other and mine != right:
+        one, other = numbers_apart(mine, right)
+    return unwrapped(f"""In sample 0, your score of query {t} with key {s} is {one}, but it should
+    be {other}.""")
 
 
 def _by_factor(evidence: Evidence) -> str:
@@ -483,6 +486,16 @@ _itself_hidden = mistake(
 )(_without_itself(0.0))
 
 
+@mistake(
+    "You brought the keys to (…, D, T) by `view` or `reshape`, which moves no entry.",
+    lambda e: unwrapped(f"""{_entry(e)} So a column mixes entries of several keys. `transpose(-2,
+    -1)` exchanges the two axes."""),
+)
+def _keys_by_view(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    query, key = x @ w_query, x @ w_key
+    return query @ key.reshape(key.mT.shape) / math.sqrt(w_key.shape[1])
+
+
 def _keys_met(evidence: Evidence) -> list[int] | None:
     """For each text, from which text its queries meet the keys; None if it isn't like that."""
     case, given = ("batch", "x") if not evidence.same("batch") else ("stack", "stack")
@@ -529,6 +542,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     x, w_query, w_key = (evidence.inputs[name] for name in ("x", "w_query", "w_key"))
     query, key = x[b, t] @ w_query, x[b, s] @ w_key
     one, other = numbers_apart(float(mine[b, t, s]), float(right[b, t, s]))
+    symmetric = close(mine, np.swapaxes(mine, -1, -2)).all() and mine.shape[-1] > 1
+    mirrored = " Your table is symmetric, but who asks and who answers isn't the same."
     if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
         return Finding(
             "another-score",
@@ -542,7 +557,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "Your scores aren't the dot products of queries and keys, divided by √D.",
         f"In sample {b}, the query of position {t} is {row(query)} and the key of position {s} is "
         f"{row(key)}. Their dot product is {number(float(query @ key))}, and divided by √D = "
-        f"{number(math.sqrt(len(query)))} it is {other}. Yours is {one}.",
+        f"{number(math.sqrt(len(query)))} it is {other}. Yours is {one}."
+        f"{mirrored if symmetric else ''}",
         SCORES,
     )
 

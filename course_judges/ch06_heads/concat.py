@@ -25,6 +25,7 @@ from course_judges.weighing import (
     causal_divisor,
     divided_by,
     no_mixture,
+    rows_beside,
     softmax,
     weights_behind,
 )
@@ -683,7 +684,8 @@ def _like_another_head(
         past_seen = np.tril(np.ones(products.shape, dtype=bool))
         right.append(softmax(products / size**0.5, past_seen))
     same = next((o for o, one in enumerate(right) if np.allclose(one, mine, atol=1e-3)), h)
-    row_of = f"{row(mine[0, -1])} instead of {row(right[h][0, -1])}."
+    one, wanted = rows_beside(mine[0, -1], right[h][0, -1])
+    row_of = f"{one} instead of {wanted}."
     if same != h:
         return (
             f"Head {h} has the weights of head {same}.",

@@ -138,6 +138,7 @@ WRONG = {
     "softmax-taken": scores_softmaxed,
     "axes-counted-from-the-front": scores_of_batches,
     "leading-dimensions-flat": flattened,
+    "keys-by-view": lambda x, q, k: (x @ q) @ (x @ k).view((x @ k).mT.shape) / k.size(1) ** 0.5,
     "something-subtracted": shifted_for_softmax,
     "itself-hidden": lambda x, q, k: scores_by_einsum(x, q, k) * (1 - torch.eye(x.size(-2))),
     "future-hidden": lambda x, q, k: scores_by_einsum(x, q, k).tril(),
