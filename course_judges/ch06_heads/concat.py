@@ -665,12 +665,36 @@ def _shown_by(evidence: Evidence, *, surely: bool) -> Finding | None:
             return None
         past_seen = np.tril(np.ones(products.shape, dtype=bool))
         begins = f"This is about head {h} of size {size}, judging by what it found."
+        other = _whose_values(evidence, case, h)
+        if other is not None:
+            return Finding(
+                "other-weights",
+                f"Head {h} averages the values of head {other}.",
+                f"This is about heads of size {size}. The weights of head {h} are right, but it "
+                "needs values of its own, `x @ value` with its own matrix.",
+                SUBSPACES,
+            )
         if weights is None:
             return _head_worked_out(evidence, case, h)
         scores, dims = products / size**0.5, _dims(evidence, case, size)
         shown = Weights(weights, scores, past_seen, dims, solved=True)
         what, effect = _like_another_head(evidence, case, h, weights) or shown.described()
         return Finding("other-weights", what, f"{begins} {effect}", AVERAGE)
+    return None
+
+
+def _whose_values(evidence: Evidence, case: str, h: int) -> int | None:
+    """Another head whose values this one averages with its own, right weights, if there is one."""
+    size, mine, _ = _by_head(evidence, case)[h]
+    products, _ = _parts(evidence, case, h)
+    if products.shape[-1] == 1:
+        return None
+    own = softmax(products / size**0.5, np.tril(np.ones(products.shape, dtype=bool)))
+    for other, (width, _, _) in enumerate(_by_head(evidence, case)):
+        if other == h or width != size:
+            continue
+        if np.allclose(own @ _parts(evidence, case, other)[1], mine, rtol=1e-4, atol=1e-4):
+            return other
     return None
 
 
