@@ -87,10 +87,31 @@ def causal_divisor(found: Array, products: Array, values: Array) -> float | None
     return divisor if np.allclose(found, right, rtol=1e-3, atol=2e-3) else None
 
 
+def of_another_sample(found: Array, weights: Array, values: Array) -> tuple[int, int] | None:
+    """A sample whose right weights meet the values of another one, and which; None if there is
+    none.
+
+    Parameters
+    ----------
+    found : (B, T, E) float
+        Outputs of an answer.
+    weights : (B, B, T, S) float
+        Those of each sample, if it reads the keys of each other one.
+    values : (B, S, E) float
+    """
+    for b, other in np.ndindex(weights.shape[:2]):
+        alone = np.allclose(found[b], weights[b, other] @ values[other], rtol=1e-4, atol=1e-4)
+        if b != other and alone:
+            return b, other
+    return None
+
+
 def no_mixture(mine: Array, right: Array) -> str:
     """Where to look if outputs are no mixture of the values that they should be made of."""
     if (mine >= 0).all() and (right < 0).any():
         return "None of your numbers is negative, as after a ReLU."
+    if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
+        return "Your outputs are right to about two digits. Do you round, or compute in `half`?"
     many = mine.shape[-1] > 2 and mine.shape[:-1] != (1, 1)
     if many and np.abs(mine.mean(axis=-1)).max() < 1e-3 and np.ptp(mine.std(axis=-1)) < 2e-2:
         return "Each of your outputs has mean 0 and the same spread, as after a layer norm."
@@ -214,6 +235,7 @@ class Weights:
             self._of_all_softmaxes,
             self._turned,
             self._of_moved_scores,
+            self._of_bent_scores,
             self._nearly_right,
             self._own_added,
             self._cut_late,
@@ -417,6 +439,17 @@ class Weights:
                     f"Your weights come from the right scores, but each row has them {how}.",
                     f"{self.row()} Keys and values of one position have to be in the same place.",
                 )
+        return None
+
+    def _of_bent_scores(self) -> tuple[str, str] | None:
+        scores = self.scores.astype(float)
+        for bent, how in (
+            (np.abs(scores), "without their signs"),
+            (np.maximum(scores, 0.0), "with 0 for all that are negative, as after a ReLU"),
+            (np.tanh(scores), "after a tanh"),
+        ):
+            if self._equal(softmax(bent, self.seen)):
+                return (f"Your weights are a softmax of the right scores {how}.", self.row())
         return None
 
     def _nearly_right(self) -> tuple[str, str] | None:

@@ -17,8 +17,16 @@ from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.locating import SAYS_WHERE
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, rows_beside, weights_behind
+from course_judges.weighing import (
+    Weights,
+    no_mixture,
+    of_another_sample,
+    rows_beside,
+    softmax,
+    weights_behind,
+)
 from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -510,14 +518,25 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
+def _other_memory(evidence: Evidence, case: str) -> tuple[int, int] | None:
+    """A sample that looks at another memory, and at which."""
+    names = ("x", "memory", "w_query", "w_key")
+    x, memory, w_query, w_key = (evidence.inputs[name].astype(float) for name in names)
+    _, seen, values = _attention(evidence, case)
+    products = np.einsum("btd,msd->bmts", x @ w_query, memory @ w_key)
+    weights = softmax(products / math.sqrt(evidence.number("D")), seen[None])
+    return of_another_sample(evidence.yours(case), weights, values)
+
+
 def _nothing_else_known(evidence: Evidence) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "full" if not evidence.same("full") else "padded"
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+    if mine.shape != right.shape or evidence.same(case):
         return False
-    found = related(mine, right, evidence.inputs)
-    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+    found = compared(mine, right) or related(mine, right, evidence.inputs)
+    little = SAYS_WHERE if case == "full" else {"some-positions"}  # of padding there is more to say
+    return evidence.number("T") == 1 or found is None or found.name in little
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
@@ -526,7 +545,10 @@ def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     if shown is None:
         return _worked_out(evidence) if _nothing_else_known(evidence) else None
     when, weights = shown
-    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    told = weights.told()
+    without_padding = evidence.number("T") == 1 or not evidence.same("full")
+    if told is None and without_padding and _nothing_else_known(evidence):
+        told = weights.described()
     return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", TWO)
 
 
@@ -541,6 +563,15 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
+    met = _other_memory(evidence, case)
+    if met is not None:
+        return Finding(
+            "other-weights",
+            "You let a text look at the memory of another one.",
+            f"In sample {met[0]}, your outputs are what `x` finds in memory {met[1]}, but it has a "
+            "memory of its own.",
+            TWO,
+        )
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
     one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(

@@ -17,9 +17,17 @@ from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.locating import SAYS_WHERE
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, rows_beside, weights_behind
+from course_judges.weighing import (
+    Weights,
+    no_mixture,
+    of_another_sample,
+    rows_beside,
+    softmax,
+    weights_behind,
+)
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -667,10 +675,10 @@ def _nothing_else_known(evidence: Evidence) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "both_ways" if not evidence.same("both_ways") else "causal"
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+    if mine.shape != right.shape or evidence.same(case):
         return False
-    found = related(mine, right, evidence.inputs)
-    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+    found = compared(mine, right) or related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name in SAYS_WHERE
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
@@ -679,7 +687,9 @@ def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     if shown is None:
         return _worked_out(evidence) if _nothing_else_known(evidence) else None
     when, weights = shown
-    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    told = weights.told()
+    if told is None and _nothing_else_known(evidence):
+        told = weights.described()
     return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", SCORES)
 
 
@@ -694,6 +704,17 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
+    scores, seen, values = _attention(evidence, case)
+    own = softmax(scores, seen)
+    met = of_another_sample(mine, np.stack([own] * len(own), axis=1), values)
+    if met is not None:
+        return Finding(
+            "other-weights",
+            "You average the values of another text.",
+            f"In sample {met[0]}, the weights are right, but the values are those of sample "
+            f"{met[1]}. Each text needs the values of its own `x`.",
+            PASSED,
+        )
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
     one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(

@@ -25,6 +25,7 @@ from course_judges.weighing import (
     causal_divisor,
     divided_by,
     no_mixture,
+    of_another_sample,
     rows_beside,
     softmax,
     weights_behind,
@@ -660,6 +661,16 @@ def _shown_by(evidence: Evidence, *, surely: bool) -> Finding | None:
         if close(mine, right).all():
             continue
         products, values = _parts(evidence, case, h)
+        own = softmax(products / size**0.5, np.tril(np.ones(products.shape, dtype=bool)))
+        met = of_another_sample(mine, np.stack([own] * len(own), axis=1), values)
+        if met is not None:
+            return Finding(
+                "other-weights",
+                "Your heads average the values of another text.",
+                f"In sample {met[0]}, the weights of head {h} are right, but the values are those "
+                f"of sample {met[1]}.",
+                AVERAGE,
+            )
         weights = weights_behind(mine, values)
         if weights is None and surely:
             return None
