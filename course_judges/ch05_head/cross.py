@@ -17,7 +17,6 @@ from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.locating import SAYS_WHERE
 from course_judges.relations import related
 from course_judges.weighing import (
     Weights,
@@ -528,22 +527,22 @@ def _other_memory(evidence: Evidence, case: str) -> tuple[int, int] | None:
     return of_another_sample(evidence.yours(case), weights, values)
 
 
-def _nothing_else_known(evidence: Evidence) -> bool:
+def _nothing_else_known(evidence: Evidence, *more: str) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "full" if not evidence.same("full") else "padded"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return False
     found = compared(mine, right) or related(mine, right, evidence.inputs)
-    little = SAYS_WHERE if case == "full" else {"some-positions"}  # of padding there is more to say
-    return evidence.number("T") == 1 or found is None or found.name in little
+    return evidence.number("T") == 1 or found is None or found.name in ("some-positions", *more)
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     """What the weights that the outputs show are a softmax of, and over which positions."""
     shown = _shown(evidence)
     if shown is None:
-        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+        more = () if evidence.same("full") else ("some-samples",)
+        return _worked_out(evidence) if _nothing_else_known(evidence, *more) else None
     when, weights = shown
     told = weights.told()
     without_padding = evidence.number("T") == 1 or not evidence.same("full")

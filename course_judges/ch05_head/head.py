@@ -17,7 +17,6 @@ from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.locating import SAYS_WHERE
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
 from course_judges.weighing import (
@@ -671,21 +670,21 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
-def _nothing_else_known(evidence: Evidence) -> bool:
+def _nothing_else_known(evidence: Evidence, *more: str) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "both_ways" if not evidence.same("both_ways") else "causal"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return False
     found = compared(mine, right) or related(mine, right, evidence.inputs)
-    return evidence.number("T") == 1 or found is None or found.name in SAYS_WHERE
+    return evidence.number("T") == 1 or found is None or found.name in ("some-positions", *more)
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     """What the weights that the outputs show are a softmax of, and over which positions."""
     shown = _shown(evidence)
     if shown is None:
-        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+        return _worked_out(evidence) if _nothing_else_known(evidence, "some-samples") else None
     when, weights = shown
     told = weights.told()
     if told is None and _nothing_else_known(evidence):

@@ -582,7 +582,7 @@ def _in_other_channels(evidence: Evidence) -> Finding | None:
     if held is not None:
         return Finding(
             "other-channels",
-            "In the place of some heads stands what another one finds.",
+            "Some of your channels hold what another head finds.",
             f"This is about heads of size {listed(sizes)}. Where heads {listed(range(len(sizes)))} "
             f"belong, yours holds what heads {listed(held)} find. Each head of the list has one "
             "place, and the first head comes first.",
