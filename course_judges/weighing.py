@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_judges.wording import first_upper, listed, number, row
+from course_judges.wording import first_upper, listed, number, numbers_apart, row
 from course_tasks.answers import Array
 
 # A smaller weight is taken for 0, since those that follow from outputs are rounded.
@@ -22,6 +22,15 @@ _NOTHING = 1e-5
 _ROUNDING = 1e-6
 # Weights that follow from outputs in float32 are known about as well as this.
 _EXACT = 5e-4
+
+
+def rows_beside(mine: Array, right: Array) -> tuple[str, str]:
+    """Two rows with two digits, or with as many as it takes to see that they aren't the same."""
+    for digits in range(2, 8):
+        shown = row(mine, digits), row(right, digits)
+        if shown[0] != shown[1]:
+            return shown
+    return row(mine), row(right)
 
 
 def softmax(scores: Array, seen: Array) -> Array:
@@ -36,7 +45,8 @@ def softmax(scores: Array, seen: Array) -> Array:
 def weights_behind(found: Array, values: Array) -> Array | None:
     """The weights (B, T, S) with which values (B, S, E) make outputs (B, T, E).
 
-    None if some output is no mixture of its values, or of more than one.
+    None if some output is no mixture of its values, or of more than one. Where there are as many
+    values as channels, every output is a mixture, so these weights have to look like weights.
     """
     found, values = found.astype(float), values.astype(float)
     if values.shape[1] > values.shape[2] or not np.isfinite(found).all():
@@ -47,6 +57,8 @@ def weights_behind(found: Array, values: Array) -> Array | None:
     )
     weights = np.stack(list(solved))
     if not np.allclose(weights @ values, found, rtol=1e-3, atol=1e-3):
+        return None
+    if values.shape[1] == values.shape[2] > 1 and (weights < -_EXACT).any():
         return None
     return np.where(np.abs(weights) < _ROUNDING, 0.0, weights)
 
@@ -75,16 +87,41 @@ def causal_divisor(found: Array, products: Array, values: Array) -> float | None
     return divisor if np.allclose(found, right, rtol=1e-3, atol=2e-3) else None
 
 
+def of_another_sample(found: Array, weights: Array, values: Array) -> tuple[int, int] | None:
+    """A sample whose right weights meet the values of another one, and which; None if there is
+    none.
+
+    Parameters
+    ----------
+    found : (B, T, E) float
+        Outputs of an answer.
+    weights : (B, B, T, S) float
+        Those of each sample, if it reads the keys of each other one.
+    values : (B, S, E) float
+    """
+    for b, other in np.ndindex(weights.shape[:2]):
+        alone = np.allclose(found[b], weights[b, other] @ values[other], rtol=1e-4, atol=1e-4)
+        if b != other and alone:
+            return b, other
+    return None
+
+
 def no_mixture(mine: Array, right: Array) -> str:
     """Where to look if outputs are no mixture of the values that they should be made of."""
     if (mine >= 0).all() and (right < 0).any():
         return "None of your numbers is negative, as after a ReLU."
+    if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
+        return "Your outputs are right to about two digits. Do you round, or compute in `half`?"
+    many = mine.shape[-1] > 2 and mine.shape[:-1] != (1, 1)
+    if many and np.abs(mine.mean(axis=-1)).max() < 1e-3 and np.ptp(mine.std(axis=-1)) < 2e-2:
+        return "Each of your outputs has mean 0 and the same spread, as after a layer norm."
     return "Are the values what `value` gives, and is the output returned as it is?"
 
 
-def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
+def named_divisor(divisor: float, dimensions: Mapping[str, int], exact: float = _EXACT) -> str:
     """What a divisor of scores is in terms of dimensions, as in "√C" or "D / 2", or all of that if
-    several fit; empty if none does. The head size has to be called D.
+    several fit; empty if none does. The head size has to be called D, and the divisor is known but
+    for this share of it.
     """
     D = dimensions["D"]
     ways: list[tuple[str, float]] = [
@@ -96,6 +133,7 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
         ("√(D / 2)", (D / 2) ** 0.5),
         ("√(2 · D)", (2 * D) ** 0.5),
         ("⌊√D⌋", math.isqrt(D)),
+        ("⌊D / 2⌋", D // 2 if D % 2 else 0),
         ("2 · √D", 2 * D**0.5),
         ("√D / 2", D**0.5 / 2),
         ("D²", D**2),
@@ -113,24 +151,25 @@ def named_divisor(divisor: float, dimensions: Mapping[str, int]) -> str:
             if name != "D"
         ),
     ]
-    return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < 1e-3)
+    return " or ".join(name for name, held in ways if held and abs(divisor / held - 1) < exact)
 
 
 _PRECEDENCE = {
-    "D / 2": "`D ** 1 / 2` is (D ** 1) / 2, because `**` binds more tightly than `/`. Write "
-    "`D ** 0.5`.",
+    "D / 2": "`D ** 1 / 2` is that, because `**` binds more tightly than `/`, and so is `D // 2` "
+    "if D is even. Write `D ** 0.5`.",
     "2 · D": "This happens with `/ D ** 1 / 2`, which divides by D ** 1 and then by 2. Write "
     "`D ** 0.5`.",
     "⌊√D⌋": "That is the root without its decimals, as `int(…)` and `//` leave it.",
 }
 
 
-def divided_by(divisor: float, dimensions: Mapping[str, int]) -> str:
+def divided_by(divisor: float, dimensions: Mapping[str, int], exact: float = _EXACT) -> str:
     """A sentence on what scores were divided by, if it wasn't √D."""
     D = dimensions["D"]
-    name = named_divisor(divisor, dimensions)
+    name = named_divisor(divisor, dimensions, exact)
     known = f", which is {name}" if name else ""
-    told = f"You divide the scores by {number(divisor)}{known}, but √D is {number(D**0.5)}."
+    taken, root = numbers_apart(divisor, D**0.5)
+    told = f"You divide the scores by {taken}{known}, but √D is {root}."
     return f"{told} {_PRECEDENCE.get(name, '')}".strip()
 
 
@@ -147,12 +186,15 @@ class Weights:
         True where a position may be seen.
     dimensions : mapping of str to int
         Among them D, the head size; empty if the scores came scaled.
+    solved : bool
+        Whether they follow from outputs, so that nobody computed them if outputs come otherwise.
     """
 
     mine: Array
     scores: Array
     seen: Array
     dimensions: Mapping[str, int]
+    solved: bool = False
 
     @cached_property
     def right(self) -> Array:
@@ -193,6 +235,7 @@ class Weights:
             self._of_all_softmaxes,
             self._turned,
             self._of_moved_scores,
+            self._of_bent_scores,
             self._nearly_right,
             self._own_added,
             self._cut_late,
@@ -202,7 +245,7 @@ class Weights:
     def described(self) -> tuple[str, str]:
         """The same, or else how a row of these weights differs from the right one."""
         b, t = self.worst
-        found = self.told() or self._first_of(self._sums, self._of_other_scores)
+        found = self.told() or self._first_of(self._no_average, self._sums, self._of_other_scores)
         return found or (
             "Your weights are wrong.",
             f"{self.row()} The scores of this row are {row(self.scores[b, t])}.",
@@ -243,7 +286,7 @@ class Weights:
             f"weight to {_positions(self.seen[b, t])}."
         )
         rows = f"{int(off.sum())} of {int(self._rows.sum())} rows are like that"
-        which = _only_some(off)
+        which = _only_some(off) + _begins_and_ends(on, self.seen)
         return (
             "Your weights are a softmax of the right scores, but over the wrong positions.",
             f"{told} {rows}{which}. {_kind_of(more, less)}".strip(),
@@ -398,6 +441,17 @@ class Weights:
                 )
         return None
 
+    def _of_bent_scores(self) -> tuple[str, str] | None:
+        scores = self.scores.astype(float)
+        for bent, how in (
+            (np.abs(scores), "without their signs"),
+            (np.maximum(scores, 0.0), "with 0 for all that are negative, as after a ReLU"),
+            (np.tanh(scores), "after a tanh"),
+        ):
+            if self._equal(softmax(bent, self.seen)):
+                return (f"Your weights are a softmax of the right scores {how}.", self.row())
+        return None
+
     def _nearly_right(self) -> tuple[str, str] | None:
         gap = np.abs(self.mine - self.right)[self._rows].max()
         if gap > 6e-3:
@@ -445,10 +499,13 @@ class Weights:
 
     def _right_shares(self) -> tuple[str, str] | None:
         sums, place = self.mine.sum(axis=-1), self._off_sum()
-        if place is None or not self._on[place].any():
+        full = sums[self._rows & (sums != 0)]
+        if place is None or np.abs(full - 1).max(initial=0.0) < 2e-3:
             return None
-        share = self.mine / np.where(np.abs(sums) > _EXACT, sums, 1.0)[..., None]
-        if not np.allclose(share[self._rows], self.right[self._rows], atol=5 * _EXACT):
+        # A row is known as well as its outputs, whatever it sums to.
+        rounding = 5 * _EXACT * np.abs(sums) + 2 * _NOTHING
+        off = np.abs(self.mine - sums[..., None] * self.right) > rounding[..., None]
+        if off[self._rows].any():
             return None
         apart = sums[self._rows]
         if np.ptp(apart) < 1e-3:
@@ -463,10 +520,26 @@ class Weights:
             span = f"All rows sum to {number(total)}{which}"
         else:
             span = f"The rows sum to {number(float(apart.min()))} … {number(float(apart.max()))}"
+            if self.mine.shape[1] > 1 and np.abs(sums.sum(axis=1) - 1).max() < 2e-3:
+                span += ", and all rows of a sample together to 1"
+            elif self.mine.shape[1] > 1 and abs(sums.sum() - 1) < 2e-3:
+                span += ", and all rows of all samples together to 1"
         return (
             "Your weights have the right proportions, but their rows don't sum to 1.",
             f"{span}; for example, {self._sum(*place)}. What you divide a row by has to be the sum "
             "of that row, and nothing may be multiplied, added or cut out afterwards.",
+        )
+
+    def _no_average(self) -> tuple[str, str] | None:
+        """Outputs that aren't averages, so that a sum of weights would mislead."""
+        if not self.solved or (self.mine > -2e-3).all():
+            return None
+        b, t = (int(i) for i in np.argwhere((self.mine <= -2e-3).any(axis=-1))[0])
+        return (
+            "Your outputs aren't averages of the right values.",
+            f"Only with weights like {row(self.mine[b, t])} would these values make your output in "
+            f"row {t} of sample {b}. No softmax returns negative ones; the right ones are "
+            f"{row(self.right[b, t])}. So check the values, the softmax, and what comes after it.",
         )
 
     def _sums(self) -> tuple[str, str] | None:
@@ -502,10 +575,8 @@ class Weights:
         """A row beside the right one; the one that is farthest off if none is given."""
         if b is None or t is None:
             b, t = self.worst
-        return (
-            f"Row {t} of sample {b} is {row(self.mine[b, t])}, but it should be "
-            f"{row(self.right[b, t])}."
-        )
+        mine, right = rows_beside(self.mine[b, t], self.right[b, t])
+        return f"Row {t} of sample {b} is {mine}, but it should be {right}."
 
 
 def _positions(which: Array) -> str:
@@ -528,6 +599,20 @@ def _only_some(off: Array) -> str:
     if positions.any():
         return f", none of them at position {listed(np.flatnonzero(positions))}"
     return ""
+
+
+def _begins_and_ends(on: Array, seen: Array) -> str:
+    """Between which positions each sample has weights, if that is wrong in some; ends the sentence
+    before.
+    """
+    told = []
+    for word, moved in (("begin", slice(None)), ("end", slice(None, None, -1))):
+        mine, right = (np.argmax(np.any(one, axis=1)[:, moved], axis=-1) for one in (on, seen))
+        if moved.step is not None:
+            mine, right = (seen.shape[-1] - 1 - one for one in (mine, right))
+        if len(mine) > 1 and (mine != right).any():
+            told.append(f"{word} at positions {listed(mine)} instead of {listed(right)}")
+    return f". Sample by sample, weights {' and '.join(told)}" if told else ""
 
 
 def _kind_of(more: Array, less: Array) -> str:

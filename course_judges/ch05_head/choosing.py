@@ -70,9 +70,9 @@ _zeroed_afterwards = measured_otherwise(
 
 _nothing_passed_on = measured_otherwise(
     RANGES,
-    "You probably set the value weights to zero instead of the query weights.",
+    "You probably set the value weights to zero, instead of the query weights or along with them.",
     "A head whose values are zero passes nothing on, so its logits can't depend on what it "
-    "reads. The query weights are `model.head.query.weight`.",
+    "reads. Set only `model.head.query.weight` to zero.",
     SLIPS["nothing-passed-on"],
 )
 

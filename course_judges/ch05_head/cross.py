@@ -18,8 +18,15 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, weights_behind
-from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_judges.weighing import (
+    Weights,
+    no_mixture,
+    of_another_sample,
+    rows_beside,
+    softmax,
+    weights_behind,
+)
+from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -105,8 +112,9 @@ def _has_memorys_length(evidence: Evidence) -> bool:
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
     mine, right = evidence.yours(case)[b, :, :3], evidence.right(case)[b, :, :3]
     t = int(np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf).argmax())
-    return unwrapped(f"""In sample {b}, the output at position {t} begins with {row(mine[t])}, but
-    it should begin with {row(right[t])}.""")
+    one, other = rows_beside(mine[t], right[t])
+    return unwrapped(f"""In sample {b}, the output at position {t} begins with {one}, but it should
+    begin with {other}.""")
 
 
 def _dimensions(evidence: Evidence, others: str = "") -> str:
@@ -504,26 +512,42 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     weights = weights_behind(evidence.yours(case), values)
     lengths = f"With `lengths` = [{listed(evidence.inputs['lengths'])}]"
     when = "Without padding" if case == "full" else lengths
-    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+    if weights is None:
+        return None
+    return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
-def _nothing_else_known(evidence: Evidence) -> bool:
+def _other_memory(evidence: Evidence, case: str) -> tuple[int, int] | None:
+    """A sample that looks at another memory, and at which."""
+    names = ("x", "memory", "w_query", "w_key")
+    x, memory, w_query, w_key = (evidence.inputs[name].astype(float) for name in names)
+    _, seen, values = _attention(evidence, case)
+    products = np.einsum("btd,msd->bmts", x @ w_query, memory @ w_key)
+    weights = softmax(products / math.sqrt(evidence.number("D")), seen[None])
+    return of_another_sample(evidence.yours(case), weights, values)
+
+
+def _nothing_else_known(evidence: Evidence, *more: str) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "full" if not evidence.same("full") else "padded"
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+    if mine.shape != right.shape or evidence.same(case):
         return False
-    found = related(mine, right, evidence.inputs)
-    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+    found = compared(mine, right) or related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name in ("some-positions", *more)
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     """What the weights that the outputs show are a softmax of, and over which positions."""
     shown = _shown(evidence)
     if shown is None:
-        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+        more = () if evidence.same("full") else ("some-samples",)
+        return _worked_out(evidence) if _nothing_else_known(evidence, *more) else None
     when, weights = shown
-    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    told = weights.told()
+    without_padding = evidence.number("T") == 1 or not evidence.same("full")
+    if told is None and without_padding and _nothing_else_known(evidence):
+        told = weights.described()
     return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", TWO)
 
 
@@ -538,6 +562,15 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
+    met = _other_memory(evidence, case)
+    if met is not None:
+        return Finding(
+            "other-weights",
+            "You let a text look at the memory of another one.",
+            f"In sample {met[0]}, your outputs are what `x` finds in memory {met[1]}, but it has a "
+            "memory of its own.",
+            TWO,
+        )
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
     one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(
@@ -548,6 +581,18 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         f"look at its own memory and at nothing else? {no_mixture(mine, right)}",
         PASSED,
     )
+
+
+@mistake(
+    "You added something of `x` itself to what it finds in the memory.",
+    lambda e: unwrapped(f"""{_first(e)} Your output is the right one plus `x @ w_value`. The output
+    should be made of the values of the memory alone."""),
+    PASSED,
+)
+def _own_values_added(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    return cross_attention(x, memory, w_query, w_key, w_value, lengths) + x @ w_value
 
 
 def _both_sequences(*, x_first: bool) -> _Answer:

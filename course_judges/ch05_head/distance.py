@@ -14,8 +14,8 @@ from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.weighing import Weights
-from course_judges.wording import number, row, unwrapped
+from course_judges.weighing import Weights, rows_beside
+from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch05_head.distance import STEEP
 from course_tasks.verdict import Finding
@@ -64,8 +64,9 @@ def _causal(scores: Tensor) -> Tensor:
 def _last_row(evidence: Evidence) -> str:
     slope = float(evidence.inputs["slope"])
     mine, right = evidence.yours("gentle")[0, -1], evidence.right("gentle")[0, -1]
-    return unwrapped(f"""With slope {number(slope)}, the last row of sample 0 is {row(mine)}, but it
-    should be {row(right)}.""")
+    one, other = rows_beside(mine, right)
+    return unwrapped(f"""With slope {number(slope)}, the last row of sample 0 is {one}, but it
+    should be {other}.""")
 
 
 def _first_weight(evidence: Evidence) -> str:
@@ -362,6 +363,11 @@ def _as_if_lowered(evidence: Evidence, b: int, t: int) -> str:
     return f", as if the scores were lowered by {row(paid)}.{_pattern(evidence, b, paid)}"
 
 
+def _summed(back: Array) -> Array:
+    """The sums of all distances up to these."""
+    return np.asarray(back * (back + 1) / 2)
+
+
 def _pattern(evidence: Evidence, b: int, paid: Array) -> str:
     """A sentence on penalties that stop growing, or whose slope differs from row to row."""
     T, slope = evidence.number("T"), float(evidence.inputs["slope"])
@@ -369,6 +375,10 @@ def _pattern(evidence: Evidence, b: int, paid: Array) -> str:
     flat = int(np.argmax(np.abs(steps) > 1e-3))
     if flat > 1 and np.allclose(steps[flat:], slope, atol=1e-3):
         return f" It stops growing {len(paid) - 1 - flat} steps back."
+    back = np.arange(len(paid))[::-1]
+    for name, of in (("the root of the distance", np.sqrt), ("0, 1, 3, 6 …", _summed)):
+        if len(paid) > 2 and np.allclose(paid, slope * of(back), rtol=1e-3, atol=1e-3):
+            return f" That is slope times {name}."
     slopes = np.full((evidence.number("B"), T), np.nan)
     for sample, t in np.ndindex(slopes.shape):
         own = _paid(evidence.inputs["scores"][sample, t, : t + 1], _row_of(evidence, sample, t))
@@ -418,10 +428,11 @@ def _another_slope(evidence: Evidence) -> Finding | None:
         ways = ((f"slope / {n}", slope / d) for n, d in dimensions.items() if d > 1)
         name = next((told for told, one in ways if abs(one - taken) < 1e-4), "")
     named = f" That is {name}." if name else ""
+    wanted, given = numbers_apart(slope, taken)
     return Finding(
         "another-slope",
         "Your weights are right for another slope.",
-        f"With slope {number(slope)}, they are what they should be with {number(taken)}.{named} "
+        f"With slope {wanted}, they are what they should be with {given}.{named} "
         f"{_last_row(evidence)}",
         PLACE,
     )
@@ -505,14 +516,15 @@ def _another_penalty(evidence: Evidence) -> Finding | None:
         return None
     b, t, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape))
     slope, seen = float(evidence.inputs["slope"]), slice(0, t + 1)
+    one, other = rows_beside(mine[b, t, seen], right[b, t, seen])
     if _slope_taken(evidence) is not None:
         return None  # `_another_slope` says more, or the shared judge
     return Finding(
-        "some-positions",
+        "another-penalty",
         "Your weights are right with slope 0, but otherwise your penalty is wrong.",
         f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
         f"slope {number(slope)}, they are lowered by {row(slope * np.arange(t, -1, -1))}, so the "
-        f"weights should be {row(right[b, t, seen])}. Yours are {row(mine[b, t, seen])}"
+        f"weights should be {other}. Yours are {one}"
         f"{_as_if_lowered(evidence, b, t)}",
         PLACE,
     )

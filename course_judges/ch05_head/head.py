@@ -19,7 +19,14 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
-from course_judges.weighing import Weights, no_mixture, weights_behind
+from course_judges.weighing import (
+    Weights,
+    no_mixture,
+    of_another_sample,
+    rows_beside,
+    softmax,
+    weights_behind,
+)
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -99,8 +106,9 @@ def _first(evidence: Evidence, case: str = "both_ways") -> str:
     b, t = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
     same = evidence.same("causal", "later", "full")
     other = " With `causal=True`, your head is right." if same else ""
+    one, wanted = rows_beside(mine[b, t], right[b, t])
     return unwrapped(f"""With `causal={case != "both_ways"}`, the output at position {t} of sample
-    {b} begins with {row(mine[b, t])}, but it should begin with {row(right[b, t])}.{other}""")
+    {b} begins with {one}, but it should begin with {wanted}.{other}""")
 
 
 def _dimensions(evidence: Evidence, *others: str) -> str:
@@ -657,26 +665,30 @@ def _shown(evidence: Evidence) -> tuple[str, Weights] | None:
     scores, seen, values = _attention(evidence, case)
     weights = weights_behind(evidence.yours(case), values)
     when = f"With `causal={case == 'causal'}`"
-    return None if weights is None else (when, Weights(weights, scores, seen, _dims(evidence)))
+    if weights is None:
+        return None
+    return when, Weights(weights, scores, seen, _dims(evidence), solved=True)
 
 
-def _nothing_else_known(evidence: Evidence) -> bool:
+def _nothing_else_known(evidence: Evidence, *more: str) -> bool:
     """True if the shared judge would say no more than where outputs are wrong."""
     case = "both_ways" if not evidence.same("both_ways") else "causal"
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+    if mine.shape != right.shape or evidence.same(case):
         return False
-    found = related(mine, right, evidence.inputs)
-    return evidence.number("T") == 1 or found is None or found.name == "some-positions"
+    found = compared(mine, right) or related(mine, right, evidence.inputs)
+    return evidence.number("T") == 1 or found is None or found.name in ("some-positions", *more)
 
 
 def _shown_by_the_outputs(evidence: Evidence) -> Finding | None:
     """What the weights that the outputs show are a softmax of, and over which positions."""
     shown = _shown(evidence)
     if shown is None:
-        return _worked_out(evidence) if _nothing_else_known(evidence) else None
+        return _worked_out(evidence) if _nothing_else_known(evidence, "some-samples") else None
     when, weights = shown
-    told = weights.described() if evidence.number("T") == 1 else weights.told()
+    told = weights.told()
+    if told is None and _nothing_else_known(evidence):
+        told = weights.described()
     return told and Finding("other-weights", told[0], f"{when}, {OUTPUTS_SHOW} {told[1]}", SCORES)
 
 
@@ -691,6 +703,17 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
+    scores, seen, values = _attention(evidence, case)
+    own = softmax(scores, seen)
+    met = of_another_sample(mine, np.stack([own] * len(own), axis=1), values)
+    if met is not None:
+        return Finding(
+            "other-weights",
+            "You average the values of another text.",
+            f"In sample {met[0]}, the weights are right, but the values are those of sample "
+            f"{met[1]}. Each text needs the values of its own `x`.",
+            PASSED,
+        )
     b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
     one, other = rows_apart(mine[b, t, :3], right[b, t, :3])
     return Finding(

@@ -15,6 +15,7 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
+from course_judges.weighing import rows_beside
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -109,7 +110,8 @@ def _shows_padding_wraps(evidence: Evidence) -> bool:
 
 def _at(evidence: Evidence, case: str, b: int, t: int) -> str:
     mine, right = evidence.yours(case)[b, t], evidence.right(case)[b, t]
-    return f"yours is {row(mine)}, but it should be {row(right)}"
+    one, other = rows_beside(mine, right)
+    return f"yours is {one}, but it should be {other}"
 
 
 def _short(evidence: Evidence) -> str:

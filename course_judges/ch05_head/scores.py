@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ from course_judges.ch05_head.wording import (
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.weighing import divided_by
-from course_judges.wording import number, numbers_apart, row, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -31,6 +32,9 @@ def attention_scores(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     query, key = x @ w_query, x @ w_key  # (…, T, D) each
     return query @ key.transpose(-2, -1) / math.sqrt(w_key.shape[1])
 
+
+# A divisor that follows from all scores together is known but for this share of it.
+_EXACT = 2e-5
 
 _Factor = Callable[[Tensor, Tensor], float]
 
@@ -81,9 +85,12 @@ def _softmaxed(evidence: Evidence) -> str:
 
 
 def _entry(evidence: Evidence, t: int = 1, s: int = 0) -> str:
-    mine, right = evidence.yours("batch")[0, t, s], evidence.right("batch")[0, t, s]
-    return unwrapped(f"""In sample 0, your score of query {t} with key {s} is {number(mine)}, but it
-    should be {number(right)}.""")
+    mine, right = float(evidence.yours("batch")[0, t, s]), float(evidence.right("batch")[0, t, s])
+    one, other = number(mine), number(right)
+    if one == other and mine != right:
+        one, other = numbers_apart(mine, right)
+    return unwrapped(f"""In sample 0, your score of query {t} with key {s} is {one}, but it should
+    be {other}.""")
 
 
 def _by_factor(evidence: Evidence) -> str:
@@ -112,10 +119,68 @@ def _fixed_dimensions(evidence: Evidence) -> str:
     ]
     raised = next(iter(evidence.answers.errors.values()), None)
     said = f" The error says: “{' '.join(raised.message.split()).rstrip('.')}”." if raised else ""
+    scaled = _other_shapes(evidence)
+    if " you divide by " in scaled:
+        return unwrapped(f"""Your scores are right for a batch of shape
+        {evidence.inputs["x"].shape}. {scaled} The head size is the last dimension of queries and
+        keys, so the scale is the same for any number of dimensions.""")
+    if moved := _moved(evidence):
+        return f"Your scores are right for a batch. {moved}"
     return unwrapped(f"""Your scores are right for a batch of shape {evidence.inputs["x"].shape},
-    but not {" or ".join(wrong)}.{said} Do you count an axis from the front, or fix the number of
-    dimensions, as in `B, T, C = x.shape`? If you count from the end, positions and channels are
-    always axes −2 and −1, however many dimensions come before them.""")
+    but not {" or ".join(wrong)}.{said} If you count from the end, positions and channels are always
+    axes −2 and −1, however many dimensions come before them. An axis counted from the front, or a
+    number of dimensions that is fixed, as in `B, T, C = x.shape`, fits batches only.""")
+
+
+def _moved(evidence: Evidence) -> str:
+    """A sentence on scores that are right but for the order of the leading dimensions."""
+    if "stack" in evidence.answers.errors:
+        return ""
+    mine, right = evidence.yours("stack"), evidence.right("stack")
+    for order in permutations(range(right.ndim - 2)):
+        moved = right.transpose(*order, -2, -1)
+        if mine.shape == moved.shape and close(mine, moved).all():
+            return unwrapped(f"""For a stack of shape {evidence.inputs["stack"].shape} they are
+            right, too, but their leading dimensions are in another order: your axes
+            {listed(range(len(order)))} are the right axes {listed(order)}.""")
+    return ""
+
+
+def _in_another_shape(evidence: Evidence) -> list[tuple[str, str]]:
+    """The other shapes for which all scores are right and in the right order, but have dimensions
+    of their own; empty if some scores are wrong.
+    """
+    off = [(what, name) for what, name in _OTHER_SHAPES if not evidence.same(name)]
+    for _, name in off:
+        mine, right = evidence.answers.values.get(name), evidence.right(name)
+        if isinstance(mine, str) or mine is None or mine.size != right.size:
+            return []
+        if mine.shape == right.shape or mine.shape[-2:] != right.shape[-2:]:
+            return []
+        if not close(mine.reshape(right.shape), right).all():
+            return []
+    return off
+
+
+def _dimensions_left(evidence: Evidence) -> str:
+    told = [
+        f"for {what} of shape {evidence.inputs[name].shape}, your scores have the shape "
+        f"{evidence.yours(name).shape} instead of {evidence.right(name).shape}"
+        for what, name in _in_another_shape(evidence)
+    ]
+    said = ", and ".join(told)
+    return unwrapped(f"""{said[:1].upper()}{said[1:]}. If you join, add or drop leading dimensions
+    on the way, undo it at the end. `@` and `transpose(-2, -1)` work with any number of them, so
+    there is no need to.""")
+
+
+@mistake(
+    "Your numbers are right, but the leading dimensions of your scores aren't those of x.",
+    _dimensions_left,
+    recognized=lambda e: e.same("batch") and bool(_in_another_shape(e)),
+)
+def _leading_dimensions_flat(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x.reshape(-1, *x.shape[-2:]), w_query, w_key)
 
 
 def _other_shapes(evidence: Evidence) -> str:
@@ -154,7 +219,7 @@ def _of_the_scores(evidence: Evidence, divisor: float) -> str:
         ("the length of the whole table as a vector", (float(np.linalg.norm(products)),)),
     )
     for what, values in measured:
-        if any(abs(divisor / value - 1) < 1e-3 for value in values):
+        if any(abs(divisor / value - 1) < _EXACT for value in values):
             return unwrapped(f""" That is {what}, so the scale of each text depends on the others
             in its batch.""")
     return ""
@@ -168,7 +233,7 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-scale",
         "Your scores are right except for their scale.",
-        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence))}"
+        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence), _EXACT)}"
         f"{_of_the_scores(evidence, divisor)}",
         SCALE,
     )
@@ -386,6 +451,51 @@ _texts_joined = mistake(
 )(_texts_in_one)
 
 
+@mistake(
+    "You subtracted something from each row of the scores, as a softmax does to stay stable.",
+    lambda e: unwrapped(f"""That changes no weights, but the task asks for the scores themselves.
+    The largest score of row 0 in sample 0 is {number(e.yours("batch")[0, 0].max())} instead of
+    {number(e.right("batch")[0, 0].max())}, and the mean of that row is
+    {number(e.yours("batch")[0, 0].mean())} instead of {number(e.right("batch")[0, 0].mean())}."""),
+    also=(
+        lambda x, w_query, w_key: (
+            (scores := attention_scores(x, w_query, w_key)) - scores.mean(dim=-1, keepdim=True)
+        ),
+        lambda x, w_query, w_key: attention_scores(x, w_query, w_key).log_softmax(dim=-1),
+    ),
+)
+def _something_subtracted(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    scores = attention_scores(x, w_query, w_key)
+    return scores - scores.amax(dim=-1, keepdim=True)
+
+
+def _without_itself(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """An answer that gives each position this score with itself."""
+
+    def answer(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+        scores = attention_scores(x, w_query, w_key)
+        return scores.masked_fill(torch.eye(scores.shape[-1], dtype=torch.bool), fill)
+
+    return answer
+
+
+_itself_hidden = mistake(
+    "You hid the score of each position with itself, but every pair should have its score.",
+    lambda e: _entry(e, 1, 1),
+    also=(_without_itself(-math.inf), _without_itself(-1e9)),
+)(_without_itself(0.0))
+
+
+@mistake(
+    "You brought the keys to (…, D, T) by `view` or `reshape`, which moves no entry.",
+    lambda e: unwrapped(f"""{_entry(e)} So a column mixes entries of several keys. `transpose(-2,
+    -1)` exchanges the two axes."""),
+)
+def _keys_by_view(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    query, key = x @ w_query, x @ w_key
+    return query @ key.reshape(key.mT.shape) / math.sqrt(w_key.shape[1])
+
+
 def _keys_met(evidence: Evidence) -> list[int] | None:
     """For each text, from which text its queries meet the keys; None if it isn't like that."""
     case, given = ("batch", "x") if not evidence.same("batch") else ("stack", "stack")
@@ -432,6 +542,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     x, w_query, w_key = (evidence.inputs[name] for name in ("x", "w_query", "w_key"))
     query, key = x[b, t] @ w_query, x[b, s] @ w_key
     one, other = numbers_apart(float(mine[b, t, s]), float(right[b, t, s]))
+    symmetric = close(mine, np.swapaxes(mine, -1, -2)).all() and mine.shape[-1] > 1
+    mirrored = " Your table is symmetric, but who asks and who answers isn't the same."
     if np.abs(mine - right).max() < 1e-2 * np.abs(right).max():
         return Finding(
             "another-score",
@@ -445,7 +557,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "Your scores aren't the dot products of queries and keys, divided by √D.",
         f"In sample {b}, the query of position {t} is {row(query)} and the key of position {s} is "
         f"{row(key)}. Their dot product is {number(float(query @ key))}, and divided by √D = "
-        f"{number(math.sqrt(len(query)))} it is {other}. Yours is {one}.",
+        f"{number(math.sqrt(len(query)))} it is {other}. Yours is {one}."
+        f"{mirrored if symmetric else ''}",
         SCORES,
     )
 

@@ -14,7 +14,7 @@ from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.weighing import Weights
+from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -93,7 +93,8 @@ def _strict(evidence: Evidence) -> bool:
 
 def _unpadded_row(evidence: Evidence, t: int = 1) -> str:
     mine, right = evidence.yours("whole")[0, t], evidence.right("whole")[0, t]
-    return f"Row {t} of sample 0 is {row(mine)}, but it should be {row(right)}."
+    one, other = rows_beside(mine, right)
+    return f"Row {t} of sample 0 is {one}, but it should be {other}."
 
 
 def _padded(evidence: Evidence) -> tuple[int, int]:
@@ -106,8 +107,9 @@ def _padded_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     t = min(first + 1, evidence.number("T") - 1)
     mine, right = evidence.yours("padded")[b, t], evidence.right("padded")[b, t]
-    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}, but it
-    should be {row(right)}.""")
+    one, other = rows_beside(mine, right)
+    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {one}, but it should be
+    {other}.""")
 
 
 def _sum_of_padded_row(evidence: Evidence) -> float:
@@ -372,7 +374,7 @@ _earliest_start_for_all = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start.min().expand_as(start), T)))
 
 _padding_seen = mistake(
-    "You let texts see their padding, as if all of them began at position 0.",
+    "You let texts see their padding, as if all of them began where the earliest does.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)

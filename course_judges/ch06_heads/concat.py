@@ -25,10 +25,12 @@ from course_judges.weighing import (
     causal_divisor,
     divided_by,
     no_mixture,
+    of_another_sample,
+    rows_beside,
     softmax,
     weights_behind,
 )
-from course_judges.wording import listed, number, row, rows_apart, unwrapped
+from course_judges.wording import first_upper, listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -529,6 +531,89 @@ def _dims(evidence: Evidence, case: str, size: int) -> dict[str, int]:
     return {"D": size, "C": C, "H": H, "T": T, "B": B}
 
 
+def _origins(mine: Array, right: Array) -> list[int | None] | None:
+    """For each channel of yours, which one of the right answer it holds, or None if it holds only
+    zeros. No list at all if some channel holds anything else.
+    """
+    origins: list[int | None] = []
+    for c in range(mine.shape[-1]):
+        same = np.flatnonzero(close(mine[..., c : c + 1], right).all(axis=(0, 1)))
+        if not len(same) and mine[..., c].any():
+            return None
+        origins.append((c if c in same else int(same[0])) if len(same) else None)
+    return origins
+
+
+def _begins_at(origins: Sequence[int | None], start: int, size: int) -> int | None:
+    """At which channel of yours a head begins; None if it has no beginning, or several."""
+    own = range(start, start + size)
+    met = {c - (o - start) for c, o in enumerate(origins) if o in own and o is not None}
+    return met.pop() if len(met) == 1 else None
+
+
+def _heads_held(
+    origins: Sequence[int | None], starts: Sequence[int], sizes: Sequence[int]
+) -> list[int] | None:
+    """Which head's findings are in the place of each head; None if they aren't whole heads."""
+    held: list[int] = []
+    for start, size in zip(starts, sizes, strict=True):
+        first = origins[start] if start < len(origins) else None
+        whole = first is not None and [*origins[start : start + size]] == [
+            *range(first, first + size)
+        ]
+        if first not in starts or not whole or sizes[starts.index(first)] != size:
+            return None
+        held.append(starts.index(first))
+    return held
+
+
+def _in_other_channels(evidence: Evidence) -> Finding | None:
+    """What heads find is right, but stands in other channels."""
+    case = _first_wrong(evidence)
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.ndim != 3 or mine.shape[:2] != right.shape[:2]:
+        return None
+    origins = _origins(mine, right)
+    if origins is None or all(origin is None for origin in origins):
+        return None
+    sizes = evidence.inputs[f"{_sizes(case)}_sizes"].tolist()
+    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
+    held = _heads_held(origins, starts, sizes)
+    if held is not None:
+        return Finding(
+            "other-channels",
+            "Some of your channels hold what another head finds.",
+            f"This is about heads of size {listed(sizes)}. Where heads {listed(range(len(sizes)))} "
+            f"belong, yours holds what heads {listed(held)} find. Each head of the list has one "
+            "place, and the first head comes first.",
+            LIST,
+        )
+    begins = [_begins_at(origins, *one) for one in zip(starts, sizes, strict=True)]
+    off = [
+        f"head {h} should begin at channel {start}, but yours begins at {mine_at}"
+        for h, (start, mine_at) in enumerate(zip(starts, begins, strict=True))
+        if mine_at is not None and mine_at != start
+    ]
+    empty = [c for c, origin in enumerate(origins) if origin is None]
+    width = right.shape[-1]
+    missing = len({*range(width)} - {*origins})
+    told = f"{first_upper('; '.join(off))}. " if off else ""
+    told += f"Your channels {listed(empty)} hold only zeros. " if empty else ""
+    told += f"{missing} of the {width} right channels appear nowhere in yours. " if missing else ""
+    advice = "Each head begins where the one before it ends, so add up the sizes of all heads "
+    advice += "before it, or use `torch.cat`."
+    if not off and not empty:
+        first = [origin for origin in origins[:8] if origin is not None]
+        told += f"Your first channels hold channels {listed(first)} of the right answer. "
+        advice = "Channels of one head belong together, in their own order."
+    return Finding(
+        "other-channels",
+        "What your heads find is right, but it isn't side by side in the order of the list.",
+        f"This is about heads of size {listed(sizes)}. {told}{advice}",
+        LIST,
+    )
+
+
 def _divisors(evidence: Evidence) -> Finding | None:
     """Heads that are right but for what their scores are divided by."""
     case = _first_wrong(evidence)
@@ -548,10 +633,14 @@ def _divisors(evidence: Evidence) -> Finding | None:
         return None
     size, divisor = heads[off][0], float(divisors[off] or 0.0)
     dims = _dims(evidence, case, size)
-    share = {"C / H": dims["C"] / dims["H"], "⌊C / H⌋": dims["C"] // dims["H"]}
-    fits = (name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=1e-3))
-    known = next(fits, "")
-    told = f"That is the root of {known}." if known else divided_by(divisor, dims)
+    share = {
+        "C / H": dims["C"] / dims["H"],
+        "⌊C / H⌋": dims["C"] // dims["H"] if dims["C"] % dims["H"] else 0,
+        **{f"the size of head {h}": other for h, (other, _, _) in enumerate(heads) if h != off},
+    }
+    fits = [name for name, one in share.items() if math.isclose(divisor**2, one, rel_tol=4e-4)]
+    known = " or ".join(fits)
+    told = f"For head {off}, that is the root of {known}." if fits else divided_by(divisor, dims)
     each = ", ".join(number(float(one or 0.0)) for one in divisors)
     return Finding(
         "other-weights",
@@ -572,16 +661,51 @@ def _shown_by(evidence: Evidence, *, surely: bool) -> Finding | None:
         if close(mine, right).all():
             continue
         products, values = _parts(evidence, case, h)
+        own = softmax(products / size**0.5, np.tril(np.ones(products.shape, dtype=bool)))
+        met = of_another_sample(mine, np.stack([own] * len(own), axis=1), values)
+        if met is not None:
+            return Finding(
+                "other-weights",
+                "Your heads average the values of another text.",
+                f"In sample {met[0]}, the weights of head {h} are right, but the values are those "
+                f"of sample {met[1]}.",
+                AVERAGE,
+            )
         weights = weights_behind(mine, values)
         if weights is None and surely:
             return None
         past_seen = np.tril(np.ones(products.shape, dtype=bool))
         begins = f"This is about head {h} of size {size}, judging by what it found."
+        other = _whose_values(evidence, case, h)
+        if other is not None:
+            return Finding(
+                "other-weights",
+                f"Head {h} averages the values of head {other}.",
+                f"This is about heads of size {size}. The weights of head {h} are right, but it "
+                "needs values of its own, `x @ value` with its own matrix.",
+                SUBSPACES,
+            )
         if weights is None:
             return _head_worked_out(evidence, case, h)
-        shown = Weights(weights, products / size**0.5, past_seen, _dims(evidence, case, size))
+        scores, dims = products / size**0.5, _dims(evidence, case, size)
+        shown = Weights(weights, scores, past_seen, dims, solved=True)
         what, effect = _like_another_head(evidence, case, h, weights) or shown.described()
         return Finding("other-weights", what, f"{begins} {effect}", AVERAGE)
+    return None
+
+
+def _whose_values(evidence: Evidence, case: str, h: int) -> int | None:
+    """Another head whose values this one averages with its own, right weights, if there is one."""
+    size, mine, _ = _by_head(evidence, case)[h]
+    products, _ = _parts(evidence, case, h)
+    if products.shape[-1] == 1:
+        return None
+    own = softmax(products / size**0.5, np.tril(np.ones(products.shape, dtype=bool)))
+    for other, (width, _, _) in enumerate(_by_head(evidence, case)):
+        if other == h or width != size:
+            continue
+        if np.allclose(own @ _parts(evidence, case, other)[1], mine, rtol=1e-4, atol=1e-4):
+            return other
     return None
 
 
@@ -595,7 +719,8 @@ def _like_another_head(
         past_seen = np.tril(np.ones(products.shape, dtype=bool))
         right.append(softmax(products / size**0.5, past_seen))
     same = next((o for o, one in enumerate(right) if np.allclose(one, mine, atol=1e-3)), h)
-    row_of = f"{row(mine[0, -1])} instead of {row(right[h][0, -1])}."
+    one, wanted = rows_beside(mine[0, -1], right[h][0, -1])
+    row_of = f"{one} instead of {wanted}."
     if same != h:
         return (
             f"Head {h} has the weights of head {same}.",
@@ -625,12 +750,13 @@ def _head_worked_out(evidence: Evidence, case: str, h: int) -> Finding:
         none = f" No weights make this from the values of its text. {no_mixture(mine, right)}"
     else:
         none = ""
+    before = " Heads before it are right." if h else ""
     return Finding(
         "other-weights",
         "What your heads find isn't the right average of the values.",
-        f"Head {h} has size {size}. Position {t} of sample {b} has the scores {row(scores)} with "
-        f"what it may see, so its weights are {row(powers / powers.sum())}. Its output should be "
-        f"{other}, but yours is {one}.{none}",
+        f"Head {h} has size {size}.{before} Position {t} of sample {b} has the scores "
+        f"{row(scores)} with what it may see, so its weights are {row(powers / powers.sum())}. "
+        f"Its output should be {other}, but yours is {one}.{none}",
         SUBSPACES,
     )
 
@@ -647,6 +773,6 @@ TASK = Task(
         Part("Heads of equal size are right, side by side.", 2, matches("equal", "low_equal")),
         Part("Heads of different sizes are right, too.", 2, matches("unequal", "low_unequal")),
     ),
-    properties=(_divisors, _shown_by_the_outputs),
+    properties=(_in_other_channels, _divisors, _shown_by_the_outputs),
     examples=(_worked_out,),
 )

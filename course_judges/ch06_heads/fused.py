@@ -536,7 +536,7 @@ def _heads_shown(evidence: Evidence, case: str) -> list[Weights] | None:
         weights = weights_behind(found, value)
         if weights is None:
             return None
-        shown.append(Weights(weights, scores, seen, dims))
+        shown.append(Weights(weights, scores, seen, dims, solved=True))
     return shown
 
 
@@ -607,6 +607,11 @@ def _of_position_0(evidence: Evidence, case: str, b: int) -> str:
     factor = float((mine * right).sum() / (right * right).sum())
     if same(mine, factor * right) and abs(factor) > 1e-3:
         return f" What your heads find there is {number(factor)} times their values."
+    factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)  # (H,)
+    if right.shape[1] > 1 and same(mine, factors[:, None] * right):
+        shared = math.isclose(factors.sum(), 1, abs_tol=1e-3)
+        why = ", which sum to 1, as after a softmax over the heads" if shared else ""
+        return f" What your heads find there is {row(factors)} times their values{why}."
     return ""
 
 

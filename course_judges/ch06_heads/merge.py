@@ -273,6 +273,25 @@ def _slices_of_the_number_of_heads(found: Tensor, silenced: list[int]) -> Tensor
     return merged
 
 
+def _every_Hth_in_place(found: Tensor, silenced: list[int]) -> Tensor:
+    merged, H = found.transpose(1, 2).flatten(2), found.shape[1]
+    for head in silenced:
+        merged[:, :, head::H] = 0
+    return merged
+
+
+@mistake(
+    "You silenced every H-th channel, but the D channels of a head are side by side.",
+    lambda e: unwrapped(f"""{_which(e)}{_channels(e)}, but you silenced h, h + {e.number("H")},
+    h + {2 * e.number("H")} …, as if the heads took turns. {_from(e, "some.merged")}"""),
+    LIST,
+    cases=("all", "some.merged", "some.given", "first"),
+    also=(_every_Hth_in_place,),
+)
+def _every_Hth_channel(found: Tensor, silenced: list[int]) -> Tensor:
+    return _every_Hth_in_place(found.clone(), silenced)
+
+
 @mistake(
     "You moved the other heads up and put the zeros at the end.",
     lambda e: f"{_which(e)}{_channels(e)}, whichever are silenced. {_from(e, 'first')}",

@@ -287,6 +287,16 @@ class _NonLinearBefore(MixedHeads):
 
 
 @mistake(
+    "What the heads found goes through a softmax before the projection.",
+    lambda e: f"{_between(e)} A softmax belongs to the weights inside a head.",
+)
+class _SoftmaxBefore(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.projection(found.softmax(dim=-1))
+
+
+@mistake(
     INTERLEAVED,
     lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
     {largest_gap(e, "output")}"""),

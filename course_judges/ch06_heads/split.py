@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.sections import STACK, VIEW
-from course_judges.ch06_heads.wording import axes_apart, origin, rows_of_view, shape
+from course_judges.ch06_heads.wording import axes_apart, joined, origin, rows_of_view, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
@@ -76,20 +76,51 @@ def _axes(evidence: Evidence) -> str:
     off = [name for name in _RESULTS if not evidence.same(f"heads.{name}")]
     good = [word for name, word in _RESULTS.items() if name not in off]
     told = f"Your {' and '.join(good)} are right. " if good and off else ""
+    scaled = _scaled(evidence, off, D)
+    if scaled:
+        return f"{told}{scaled}"
     for name in off:
         mine, right = evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")
         axes = axes_apart(x, mine, right, ("samples", "positions", "heads", "parts", "channels"))
         if axes:
             return f"{told}In your {_RESULTS[name]}, {axes}"
-        ratio = mine / right
-        if np.allclose(ratio, ratio.flat[0], rtol=1e-4):
-            return f"{told}Your {_RESULTS[name]} are {number(ratio.flat[0])} times the right ones."
     return told.strip()
+
+
+def _scaled(evidence: Evidence, off: list[str], D: int) -> str:
+    """A sentence on entries that are in the right place, but times a factor; empty if they aren't
+    all like that.
+    """
+    pairs = [(evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")) for name in off]
+    if not pairs or any(mine.shape != right.shape for mine, right in pairs):
+        return ""
+    whose = f"Your {joined([_RESULTS[name] for name in off])} are"
+    factors = [float(np.median(mine / right)) for mine, right in pairs]
+    all_alike = np.ptp(factors) < 1e-5 * abs(factors[0])
+    pairs_of_factor = zip(pairs, factors, strict=True)
+    if all(np.allclose(m, f * r, rtol=1e-5, atol=0) for (m, r), f in pairs_of_factor) and all_alike:
+        return f"{whose} {_named(factors[0], D)} times the right ones."
+    if all(np.allclose(mine, right, rtol=1e-2, atol=0) for mine, right in pairs):
+        return f"{whose} nearly right, as if they were rounded or converted to another dtype."
+    ratios = [mine / right for mine, right in pairs]
+    if D > 1 and all(np.allclose(one, one[..., :1], rtol=1e-4, atol=0) for one in ratios):
+        ones = all(np.allclose(np.linalg.norm(m, axis=-1), 1, atol=1e-4) for m, _ in pairs)
+        how = "each divided by its length" if ones else "each times a factor of its own"
+        return f"{whose} the right vectors, {how}."
+    return ""
+
+
+def _named(factor: float, D: int) -> str:
+    """A factor, with what it is in terms of the head size, if that is known."""
+    ways = {"1/√D": D**-0.5, "√D": D**0.5, "1/D": 1 / D, "D": D, "the fourth root of 1/D": D**-0.25}
+    names = [name for name, one in ways.items() if np.isclose(factor, one, rtol=1e-5, atol=0)]
+    return f"{number(factor)} = {names[0]}" if names else number(factor)
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
     told = f"{_first_wrong(evidence)} {_axes(evidence)}".strip()
     if " isn't in x, " in told:
+        told += " Splitting moves entries and changes none."
         return Finding(
             "entries-changed", "Some of your entries are numbers that aren't in x.", told, STACK
         )

@@ -108,13 +108,13 @@ def axes_apart(labels: Array, mine: Array, right: Array, names: tuple[str, ...])
     if not off.any():
         return ""
     if off.all():
-        return f"entries come from other {_joined(names)}."
+        return f"entries come from other {joined(names)}."
     bad, good = (
         [name for name, wrong in zip(names, off, strict=True) if bool(wrong) is which]
         for which in (True, False)
     )
-    told = f"entries come from the right {_joined(good)} everywhere, but from other "
-    told += f"{_joined(bad)}."
+    told = f"entries come from the right {joined(good)} everywhere, but from other "
+    told += f"{joined(bad)}."
     if len(bad) == 1:
         axis = names.index(bad[0])
         pairs = {(int(w), int(c)) for w, c in zip(wanted[:, axis], came[:, axis], strict=True)}
@@ -125,5 +125,6 @@ def axes_apart(labels: Array, mine: Array, right: Array, names: tuple[str, ...])
     return told
 
 
-def _joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
+    """ "samples, positions and heads"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))

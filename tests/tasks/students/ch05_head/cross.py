@@ -193,6 +193,7 @@ def only_the_best(x, memory, w_query, w_key, w_value, lengths):
 
 
 WRONG = {
+    "own-values-added": lambda x, m, q, k, v, n: crossing()(x, m, q, k, v, n) + x @ v,
     "x-behind-the-memory": looks_at_both,
     "all-memories-for-all": looks_at_all,
     "divided-by-half-of-D": powers_first(lambda D: 2 / D),

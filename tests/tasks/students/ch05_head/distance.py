@@ -209,7 +209,7 @@ def shares_after_the_penalty(scores, slope):
 
 
 ODD = [
-    (tilted(lambda row, d, m, T: m * d.clamp(max=3)), "some-positions"),
+    (tilted(lambda row, d, m, T: m * d.clamp(max=3)), "another-penalty"),
     (tilted(lambda row, d, m, T: math.log1p(m) * d), "another-slope"),
     (shares_after_the_penalty, "penalty-after-softmax"),
     (tilted(lambda row, d, m, T: row - row / (1 + m * d)), "penalty-multiplied"),

@@ -95,6 +95,21 @@ def queries_of_length_one(x, w_query, w_key):
     return F.normalize(x @ w_query, dim=-1) @ (x @ w_key).mT
 
 
+def flattened(x, w_query, w_key):
+    T, C = x.shape[-2:]
+    return scores_by_einsum(x.reshape(-1, T, C), w_query, w_key)
+
+
+def shifted_for_softmax(x, w_query, w_key):
+    scores = scores_by_einsum(x, w_query, w_key)
+    return scores - scores.max(-1, keepdim=True).values
+
+
+def stack_with_heads_first(x, w_query, w_key):
+    scores = scores_by_einsum(x, w_query, w_key)
+    return scores.transpose(0, 1) if x.ndim > 3 else scores
+
+
 RIGHT = {
     "einsum": scores_by_einsum,
     "numpy": scores_in_numpy,
@@ -122,6 +137,10 @@ WRONG = {
     "raw-inputs": lambda x, q, k: torch.einsum("...tc,...sc->...ts", x, x) / x.shape[-1] ** 0.5,
     "softmax-taken": scores_softmaxed,
     "axes-counted-from-the-front": scores_of_batches,
+    "leading-dimensions-flat": flattened,
+    "keys-by-view": lambda x, q, k: (x @ q) @ (x @ k).view((x @ k).mT.shape) / k.size(1) ** 0.5,
+    "something-subtracted": shifted_for_softmax,
+    "itself-hidden": lambda x, q, k: scores_by_einsum(x, q, k) * (1 - torch.eye(x.size(-2))),
     "future-hidden": lambda x, q, k: scores_by_einsum(x, q, k).tril(),
     "cosines": lambda x, q, k: F.cosine_similarity(
         (x @ q)[..., :, None, :], (x @ k)[..., None, :, :], dim=-1
@@ -130,6 +149,8 @@ WRONG = {
 
 
 ODD = [
+    (stack_with_heads_first, "axes-counted-from-the-front"),
+    (lambda x, q, k: scores_by_einsum(x, q, k).log_softmax(-1), "something-subtracted"),
     (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
     (lambda x, q, k: products(x, q, k) / products(x, q, k).std(), "wrong-scale"),
     (queries_of_length_one, "rows-by-their-own"),

@@ -67,6 +67,12 @@ def zero_channels(out, silenced):
         out[..., h] = 0
 
 
+def zero_in_turn(out, which, H):
+    for c in range(out.size(-1)):
+        if c % H in which:
+            out[..., c] = 0
+
+
 def zero_slices_of_heads(out, silenced, heads):
     for h in silenced:
         out[..., h * heads : h * heads + heads] = 0
@@ -164,6 +170,9 @@ WRONG = {
     "silenced-removed": left_out,
     "silences-the-others": zero_others,
     "silences-channels": wrong_zeros(zero_channels),
+    "every-Hth-channel": lambda found, silenced: wrong_zeros(
+        lambda out, which: zero_in_turn(out, which, found.size(1))
+    )(found, silenced),
     "silences-positions": wrong_zeros(zero_positions),
     "slices-of-the-number-of-heads": lambda found, silenced: wrong_zeros(
         lambda out, which: zero_slices_of_heads(out, which, found.size(1))

@@ -99,6 +99,11 @@ class ReluBefore(MixedPlainly):
         return torch.cat([f.clamp(min=0) for f in found], -1)
 
 
+class SoftmaxBefore(MixedPlainly):
+    def join(self, found):
+        return torch.cat(found, -1).softmax(-1)
+
+
 class Dealt(MixedPlainly):
     def join(self, found):
         B, T, _ = found[0].shape
@@ -300,6 +305,7 @@ WRONG = {
     "residual-added": WithResidual,
     "non-linear": ReluAfter,
     "non-linear-before": ReluBefore,
+    "softmax-before": SoftmaxBefore,
     "interleaved": Dealt,
     "heads-reversed": Backwards,
     "list-not-ModuleList": InAList,
