@@ -236,11 +236,17 @@ def _some_misjudged(evidence: Evidence) -> Finding | None:
         what = f"misses {'a faulty block' if len(missed) == 1 else 'faulty blocks'}."
     else:
         what = f"accuses {'a block' if len(accused) == 1 else 'blocks'} without reason."
+    enough = (
+        ", and do you change the input by much more than your tolerance"
+        if missed and not accused
+        else ""
+    )
     return Finding(
         "misses-blocks" if missed and not accused else "accuses-blocks",
         f"Your test of `{fault}` {what}",
         f"{_misjudged(*wrong)(evidence)} A block has the fault `{fault}` if {_SIGNS[fault]}, by"
-        f" more than rounding. Is that what you compare?{_reported_otherwise(evidence, fault)}",
+        f" more than rounding. Is that what you compare{enough}?"
+        f"{_reported_otherwise(evidence, fault)}",
         BLOCK,
     )
 

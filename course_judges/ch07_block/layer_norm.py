@@ -12,7 +12,7 @@ from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest, farthest_index
-from course_judges.wording import first_upper, number, unwrapped
+from course_judges.wording import first_upper, number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -247,6 +247,33 @@ _variance_of_the_position = mistake(
     _in_groups,
     cases=("whole", "groups"),
 )(_made_of(lambda parts, _: _mean(parts), lambda _, whole: _biased(whole)))
+
+_last_group_for_all = mistake(
+    "You used the mean or the variance of the last group for every group, but each has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+    also=(
+        _made_of(lambda parts, _: _mean(parts[..., -1:, :]), lambda parts, _: _biased(parts)),
+        _made_of(lambda parts, _: _mean(parts), lambda parts, _: _biased(parts[..., -1:, :])),
+    ),
+)(
+    _made_of(
+        lambda parts, _: _mean(parts[..., -1:, :]), lambda parts, _: _biased(parts[..., -1:, :])
+    )
+)
+
+_one_variance = mistake(
+    "You subtracted each group's own mean, but you divided all groups by the root of one variance.",
+    lambda e: unwrapped(f"""Your variance is the mean of the squared distances of all C channels of
+    a position, but each group has a variance of its own. {_in_groups(e)}"""),
+    cases=("whole", "groups"),
+)(_made_of(lambda parts, _: _mean(parts), lambda parts, _: _biased(parts).mean(-2, keepdim=True)))
+
+_mean_of_the_deviations = mistake(
+    "You divided all groups by the mean of their standard deviations, but each has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+)(_divided(lambda biased, _, eps: (biased + eps).sqrt().mean(-2, keepdim=True).expand_as(biased)))
 
 _first_group_for_all = mistake(
     "You used the mean or the variance of the first group for every group, but each has its own.",
@@ -549,28 +576,48 @@ def _other_statistics(evidence: Evidence) -> Finding | None:
     of_divisor = not np.allclose(divisor, right, rtol=1e-3)
     if not (of_mean or of_divisor):
         return None
+    off = np.abs(subtracted - mean) / right + np.abs(np.log(np.abs(divisor) / right))
+    place = farthest_index(off, np.zeros_like(off))
     told = []
     if of_mean:
-        other = _by_name(_MEANS, parts, eps, subtracted)
+        shown = numbers_apart(float(subtracted[place]), float(mean[place]))
         told.append(
-            f"you subtract {number(float(subtracted[0, 0, 0, 0]))}{other} instead of the mean,"
-            f" {number(float(mean[0, 0, 0, 0]))}"
+            f"you subtract {shown[0]}{_by_name(_MEANS, parts, eps, subtracted)} instead of the"
+            f" mean, {shown[1]}"
         )
     if of_divisor:
-        other = _by_name(_DIVISORS, parts, eps, divisor)
+        shown = numbers_apart(float(divisor[place]), float(right[place]))
         told.append(
-            f"you divide by {number(float(divisor[0, 0, 0, 0]))}{other} instead of √(variance +"
-            f" eps), which is {number(float(right[0, 0, 0, 0]))}"
+            f"you divide by {shown[0]}{_by_name(_DIVISORS, parts, eps, divisor)} instead of"
+            f" √(variance + eps), which is {shown[1]}"
         )
     what = {
-        (True, False): "You divide by the right number, but you don't subtract the mean.",
-        (False, True): "You subtract the mean, but you don't divide by √(variance + eps).",
-        (True, True): "You neither subtract the mean nor divide by √(variance + eps).",
+        (True, False): "You divide by the right number, but you don't subtract the group's mean.",
+        (
+            False,
+            True,
+        ): "You subtract the mean, but you don't divide by the group's √(variance + eps).",
+        (True, True): "You neither subtract the group's mean nor divide by its √(variance + eps).",
     }[of_mean, of_divisor]
+    shared = [
+        name
+        for name, off, values in (
+            ("subtract the same number from", of_mean, subtracted),
+            ("divide by the same number in", of_divisor, divisor),
+        )
+        if off and groups > 1 and np.allclose(values, values[:, :, :1], rtol=1e-4, atol=1e-4)
+    ]
+    in_all = (
+        f" You {' and '.join(shared)} all {groups} groups of a position, but each group has"
+        " its own mean and variance."
+        if shared
+        else ""
+    )
     return Finding(
         "other-statistics",
         what,
-        f"In the first group of position 0 of sample 0, {', and '.join(told)}.",
+        f"In group {place[2]} of position {place[1]} of sample {place[0]}, {', and '.join(told)}."
+        f"{in_all}",
         NORM,
     )
 
@@ -601,6 +648,19 @@ _MEANS: dict[str, _Statistic] = {
 }
 
 _DIVISORS: dict[str, _Statistic] = {
+    "√(variance + eps) with n = C instead of C / groups in the variance": lambda p, eps: np.sqrt(
+        _var(p) / p.shape[2] + eps
+    ),
+    "that of the group with the largest variance": lambda p, eps: np.sqrt(
+        _var(p).max(axis=2, keepdims=True) + eps + 0 * _var(p)
+    ),
+    "√(variance + eps · groups)": lambda p, eps: np.sqrt(_var(p) + eps * p.shape[2]),
+    "√(variance + eps / n), with n the channels of a group": lambda p, eps: np.sqrt(
+        _var(p) + eps / p.shape[-1]
+    ),
+    "√(variance + eps · n), with n the channels of a group": lambda p, eps: np.sqrt(
+        _var(p) + eps * p.shape[-1]
+    ),
     "1 / √(variance + eps)": lambda p, eps: 1 / np.sqrt(_var(p) + eps),
     "√(variance + eps) + eps": lambda p, eps: np.sqrt(_var(p) + eps) + eps,
     "√(variance + eps²)": lambda p, eps: np.sqrt(_var(p) + eps**2),
@@ -643,6 +703,7 @@ def _other_gain(evidence: Evidence) -> Finding | None:
         if np.allclose(mine_by_channel, right, atol=1e-3):
             continue
         known = {"1 / gain": 1 / gain, "gain²": gain**2, "the shift": shift, "−shift": -shift}
+        known |= {"|gain|": abs(gain), "−gain": -gain, "1 + gain": 1 + gain}
         known |= {"the gain": gain, "": np.ones_like(gain), " ": np.zeros_like(gain)}
         named = [n for n, v in known.items() if np.allclose(mine_by_channel, v, atol=1e-3)]
         if len(rows) < _FEW and not named:

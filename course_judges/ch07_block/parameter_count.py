@@ -144,6 +144,9 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
     "(1 + bias) · n_embd": lambda s: (1 + s.bias) * s.C,
     "(n_layer − 1) · n_embd": lambda s: (s.N - 1) * s.C,
     "n_layer · hidden": lambda s: s.N * s.F,
+    "n_layer · (1 + bias) · hidden": lambda s: s.N * (1 + s.bias) * s.F,
+    "block_size · n_embd / n_head": lambda s: s.T * s.C // s.H,
+    "vocab_size · n_embd / n_head": lambda s: s.V * s.C // s.H,
     "hidden": lambda s: s.F,
     "n_layer · n_embd²": lambda s: s.N * s.C**2,
     "n_embd²": lambda s: s.C**2,
@@ -300,7 +303,8 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
     signs = {gap > 0 for gap in off}
     more = "large" if signs == {True} else "small"
     if len(wrong) == 1:  # many terms may equal a single number by chance
-        besides = " and ".join(said[:2])
+        simple = [words for words in said if not words[0].isdigit()] or said
+        besides = " and ".join(simple[:2])
         equal = f", which equals {besides} there" if said else ""
         return f"too {more}{where} by {abs(off[0]):,}{equal}" if where else ""
     if len(set(off)) == 1 and abs(off[0]) < _FEW:

@@ -579,7 +579,7 @@ def _another_factor(evidence: Evidence) -> Finding | None:
 
 
 def _source(evidence: Evidence, factor: float) -> str:
-    """Where such a factor may come from; empty if it is none that we know."""
+    """Where such a factor may come from; empty if it is none that we know, or may be two."""
     B, T, C, N = (evidence.number(name) for name in ("B", "T", "C", "N"))
     known = {
         "2 / N. Python reads `N ** 1 / 2` as `(N ** 1) / 2`, so write `N ** 0.5`": 2 / N,
@@ -590,11 +590,13 @@ def _source(evidence: Evidence, factor: float) -> str:
         "1 / √(N · C)": (N * C) ** -0.5,
         "1 / √(B · T · C), with the number of entries in `x`": (B * T * C) ** -0.5,
         "1 / √(N · C²), with the number of parameters": (N * C * C) ** -0.5,
-        "1 / log N": 1 / math.log(N) if N > 1 else math.inf,
+        "1 / log N": 1 / math.log(max(N, 2)),
         "1 / (1 + √N)": 1 / (1 + N**0.5),
     }
+    if N == 1:  # of a single branch, too many of them are alike
+        return ""
     words = [name for name, value in known.items() if abs(factor - value) < 1e-4]
-    return f" Yours is {words[0]}." if words else ""
+    return f" Yours is {words[0]}." if len(words) == 1 else ""
 
 
 def _made_of(values: Array, known: Sequence[Array]) -> Array | None:

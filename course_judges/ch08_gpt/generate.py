@@ -454,10 +454,10 @@ def _after_one_symbol_alone(evidence: Evidence) -> bool:
 
 
 _logits_averaged = mistake(
-    "You draw the right symbols after prompts with one symbol, but not after longer ones.",
+    "Your draws are right if all prompts are one and the same symbol, but not otherwise.",
     lambda e: (
-        unwrapped(f"""{_rows("one")(e)} Do you show the model the whole prompt, and do you read
-    only the logits of its last position? A mean over positions would mix them.""")
+        unwrapped(f"""{_rows("one")(e)} Each row needs the logits of the last position of its own
+    whole prompt. A mean over positions or over rows would mix them.""")
     ),
     recognized=_after_one_symbol_alone,
 )(Writer(read=lambda logits: logits.mean(dim=1)))
@@ -595,6 +595,54 @@ def _goes_on(evidence: Evidence) -> bool:
     return evidence.comparable("chance.further") and not np.array_equal(
         evidence.yours("chance.first"), evidence.yours("chance.further")
     )
+
+
+def _written_after_the_stop(evidence: Evidence) -> dict[int, tuple[int, int]]:
+    """The rows that are right up to their stop symbol, but are later filled with it only at times:
+    where the stop symbol is, and where the first other one; none if other rows are wrong.
+    """
+    mine, right = evidence.yours("some"), evidence.right("some")
+    stop, T = evidence.number("stop"), evidence.number("T")
+    if mine.shape != right.shape or not evidence.same("one"):
+        return {}
+    found = {}
+    for b in np.flatnonzero((mine != right).any(axis=1)):
+        at, first = (int((row[T:] == stop).argmax()) + T for row in (right[b], mine[b]))
+        after = mine[b, at:]
+        if at != first or (mine[b, :at] != right[b, :at]).any() or (after[1:] == stop).sum() == 0:
+            return {}
+        found[int(b)] = at, at + int((after != stop).argmax())
+    return found
+
+
+def _what_follows(evidence: Evidence) -> str:
+    """Which symbol follows the stop symbol of the first such row."""
+    T = evidence.number("T")
+    b, (at, other) = next(iter(_written_after_the_stop(evidence).items()))
+    return unwrapped(f"""In row {b}, new symbol number {at - T + 1} is the stop symbol,
+    {evidence.number("stop")}, but number {other - T + 1} is
+    {int(evidence.yours("some")[b, other])}. A row that is done has to stay done in all later steps,
+    as with `done = done | (drawn == stop)`.""")
+
+
+@mistake(
+    "A row that has stopped doesn't stay filled with `stop` in your answer.",
+    _what_follows,
+    recognized=lambda e: bool(_written_after_the_stop(e)),
+)
+def _done_is_replaced(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    done, was_training = torch.zeros(len(tokens), dtype=torch.bool), model.training
+    model.eval()
+    for _ in range(count):
+        if done.all():
+            break
+        new = drawn(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        tokens = torch.cat([tokens, new.masked_fill(done, stop).unsqueeze(1)], dim=1)
+        done = new == stop
+    model.train(was_training)
+    return tokens
 
 
 TASK = Task(

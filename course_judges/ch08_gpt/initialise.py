@@ -284,6 +284,32 @@ def _some_ends(evidence: Evidence) -> str:
     {number(float(ends[off[0]]))} instead of {number(wanted)}.""")
 
 
+_SPREADS: dict[str, Callable[[float, int], float]] = {
+    "√(std / N)": lambda std, N: math.sqrt(std / N),
+    "std / √(N / 2)": lambda std, N: std / math.sqrt(N / 2),
+    "std / (2 · N)": lambda std, N: std / (2 * N),
+    "std / N²": lambda std, N: std / N**2,
+    "std² / N": lambda std, N: std**2 / N,
+    "std² / √N": lambda std, N: std**2 / math.sqrt(N),
+    "std / √(N + 1)": lambda std, N: std / math.sqrt(N + 1),
+    "std / √(N − 1)": lambda std, N: std / math.sqrt(N - 1),
+    "std / ∛N": lambda std, N: std / N ** (1 / 3),
+}
+
+
+def _source(evidence: Evidence) -> str:
+    """A sentence on which other formula the standard deviations of all ends are near to; empty if
+    none is, or if two are.
+    """
+    std, N, ends = _std(evidence), evidence.number("K"), evidence.yours("start.ends")
+    near = [
+        words for words, of in _SPREADS.items() if (np.abs(ends / of(std, N) - 1) < _NEAR).all()
+    ]
+    middle = float(ends.mean())
+    fits = [words for words in near if abs(middle / _SPREADS[words](std, N) - 1) < 0.02]
+    return f" That is about {fits[0]}, with N branches." if len(fits) == 1 else ""
+
+
 def _branch_end(evidence: Evidence, which: int) -> str:
     return f"matrix {which} of {len(evidence.yours('start.ends'))} in `ends`"
 
@@ -380,7 +406,7 @@ def _something_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "other-ends",
             "The matrices at the end of a branch have the wrong standard deviation.",
-            _some_ends(evidence),
+            _some_ends(evidence) + _source(evidence),
             START,
         )
     if not _norms_right(evidence) or not _biases_right(evidence):

@@ -155,11 +155,7 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
         counts, wanted = mine.sum(axis=-1), right.sum(axis=-1)
         held = (given * mine).sum(axis=-1)
         of = f"Your rows keep {listed(counts)} symbols instead of {listed(wanted)}."
-        if (counts == counts[0]).all() and not (wanted == wanted[0]).all():
-            what = (
-                f"You keep the same number of symbols in every row: {_likeliest(int(counts[0]))}."
-            )
-        elif (counts >= wanted).all() or (counts <= wanted).all():
+        if (counts >= wanted).all() or (counts <= wanted).all():
             side = "many" if (counts >= wanted).all() else "few"
             what = f"You keep the likeliest symbols, but too {side} of them."
         else:
@@ -238,10 +234,6 @@ def alone(*cases: str) -> Property:
         )
 
     return ask
-
-
-def _likeliest(count: int) -> str:
-    return "the likeliest one" if count == 1 else f"the {count} likeliest"
 
 
 def _symbols(symbols: np.ndarray) -> str:

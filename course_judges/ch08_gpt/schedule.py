@@ -9,7 +9,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, sentence, unwrapped
 from course_tasks.ch08_gpt.schedule import CASES, trainings
 from course_tasks.verdict import Finding
 
@@ -339,6 +339,41 @@ def _divides_by_zero(step: int, steps: int, warm_up: int, decay: int, final: flo
     up = (step + 1) / warm_up
     down = final + (1 - final) * (steps - 1 - step) / decay
     return min(1.0, up, down)
+
+
+def _stopped_in(evidence: Evidence) -> str:
+    """The first training in which the answer stops."""
+    return next(case for case in CASES if case in evidence.answers.errors)
+
+
+def _where_it_stops(evidence: Evidence) -> str:
+    """With which training, at which line and with which words an answer stops."""
+    case = _stopped_in(evidence)
+    raised, training = evidence.answers.errors[case], trainings(evidence.inputs)[case]
+    steps, warm_up, decay, final = training
+    at = f" at `{raised.line}`" if raised.line else ""
+    whole = (
+        " If you fill the last `decay` entries of a list with `[-decay:]`, that is the whole list"
+        " for decay = 0."
+        if decay == 0 and raised.kind in ("IndexError", "RuntimeError", "ValueError")
+        else ""
+    )
+    return unwrapped(f"""The error says{at}: {sentence(raised.message)} It came with steps =
+    {steps}, warm_up = {warm_up}, decay = {decay} and final = {final:g}.{whole}""")
+
+
+@mistake(
+    lambda e: unwrapped(f"""In an ordinary training your rates are right, but in one
+    {_kind(*trainings(e.inputs)[_stopped_in(e)])} your function stops with
+    {e.answers.errors[_stopped_in(e)].kind}."""),
+    _where_it_stops,
+    recognized=lambda e: e.same("rates") and bool(e.answers.errors),
+)
+def _stops_in_some(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    shares = [1.0] * steps
+    shares[:warm_up] = [(n + 1) / warm_up for n in range(warm_up)]
+    shares[-decay:] = [1 - (1 - final) * (n + 1) / decay for n in range(decay)]
+    return shares[step]
 
 
 TASK = Task(

@@ -222,6 +222,23 @@ def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tens
     return top_p(logits, temperature, 0.0, least)
 
 
+_reaches_the_rest = mistake(
+    "You keep symbols until their sum reaches 1 − p instead of p.",
+    _share_kept,
+    cases=("nucleus", "least"),
+)(_leaving(lambda ranked, p: _before(ranked) < 1 - p))
+
+
+@mistake(
+    "You gave all kept symbols the same probability.",
+    lambda e: f"{_share_kept(e)} Their ratios shouldn't change, so divide each by their sum.",
+    cases=("nucleus", "least"),
+)
+def _all_alike(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    kept = (top_p(logits, temperature, p, least) > 0).to(logits.dtype)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
 _share_of_the_likeliest = mistake(
     "You keep symbols with at least p times the largest probability, but their sum has to reach p.",
     _share_kept,
@@ -446,9 +463,10 @@ def _least_in_all(logits: Tensor, temperature: float, p: float, least: int) -> T
 
 
 @mistake(
-    "You count the kept symbols of all rows together, but each row has to keep at least `least`.",
-    lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p,
-    {row_that_differs("one_row")(e)}"""),
+    "You keep fewer than `least` symbols in a row whose likeliest symbol reaches p alone.",
+    lambda e: unwrapped(f"""With least = 2 and one such row, {row_that_differs("one_row")(e)} Each
+    row has to keep at least `least`, whatever p is and whatever the others keep. If you count kept
+    symbols, count them row by row."""),
     cases=("nucleus", "least", "one_row", "zero"),
     also=(_least_in_all,),
 )

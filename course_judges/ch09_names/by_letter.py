@@ -516,7 +516,8 @@ def _one_divisor(evidence: Evidence) -> Finding | None:
         "the number of boundaries": int((x == evidence.number("boundary")).sum()),
         "the number of positions in a row": x.shape[1],
     }
-    which = next((f", {said}" for said, n in known.items() if abs(divisors[0] - n) < 0.01), "")
+    fitting = [said for said, n in known.items() if abs(divisors[0] - n) < 0.01]
+    which = f", {fitting[0]}" if len(fitting) == 1 else ""
     return Finding(
         "one-divisor",
         "You divide the sums of all places by the same number.",
@@ -557,14 +558,24 @@ def _which_rule(evidence: Evidence) -> Finding | None:
     if any(right) or not evidence.comparable("apart"):
         return None
     if not evidence.same("apart"):
-        mine, wanted = numbers_apart(
-            *(float(side("apart")[0]) for side in (evidence.yours, evidence.right))
-        )
+        mine, wanted = (float(side("apart")[0]) for side in (evidence.yours, evidence.right))
+        if np.isnan(mine):
+            return Finding(
+                "nothing-counts",
+                "Your mean at place 0 is NaN even where all places are 0 and all targets count.",
+                "With windows of one position each, which is a boundary, you return NaN, the mean"
+                " of no numbers at all. Either you give these positions another place, or a"
+                f" condition leaves out their targets. {told.what} {told.effect}",
+                POSITION,
+            )
+        shown = numbers_apart(mine, wanted)
         return Finding(
             "other-losses",
-            "The losses that you average are wrong already, whatever their places are.",
-            f"With windows of one position each, all at place 0, you return {mine} instead of"
-            f" {wanted}. The loss of a position is `F.cross_entropy` of its logits and its target.",
+            "Your losses are wrong even where all places are 0 and all targets count.",
+            "With windows of one position each, which is a boundary, you return"
+            f" {shown[0]} instead of {shown[1]}. The loss of a position is `F.cross_entropy` of its"
+            " logits and its target. Either your losses differ from that, or you average over only"
+            " some of them.",
             POSITION,
         )
     return Finding(

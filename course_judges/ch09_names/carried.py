@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_judges.ch09_names.losses import in_another_unit
+from course_judges.ch09_names.losses import in_another_unit, same_loss
 from course_judges.ch09_names.sections import CARRIED
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
@@ -368,7 +368,7 @@ _gradients_clipped = mistake(
     recognized=lambda e: (
         e.same("pieces.losses")
         and not all(e.same(name) for name in _GRADIENTS)
-        and min(abs(_norm_of_gradients(e) / most - 1) for most in (0.1, 0.25, 0.5, 1, 2, 5)) < 1e-4
+        and min(abs(_norm_of_gradients(e) / most - 1) for most in (0.1, 0.25, 0.5, 1, 2, 5)) < 1e-5
     ),
 )(_pieces(_others, _all_detached, _clipped))
 
@@ -481,6 +481,40 @@ _pairs_mixed = mistake(
     also=(_with_loss(lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.T.flatten())),),
 )(_with_loss(lambda logits, y: F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), y.flatten())))
 
+_softmax_taken_twice = mistake(
+    "You took a softmax before `F.cross_entropy`, which takes one itself.",
+    lambda e: f"`F.cross_entropy` needs the logits as they are. {_first_off(e)}",
+)(_with_loss(lambda logits, y: F.cross_entropy(logits.softmax(-1).flatten(0, 1), y.flatten())))
+
+_softmax_along_another = mistake(
+    "Your softmax doesn't run over the tokens but over another dimension of the logits.",
+    lambda e: unwrapped(f"""At each row and position, the probabilities of all
+    {e.inputs["embedding"].shape[0]} tokens should sum to 1, so take `dim=-1` of (B, T, V).
+    {_first_off(e)}"""),
+    also=(
+        _with_loss(lambda logits, y: F.nll_loss(logits.log_softmax(0).flatten(0, 1), y.flatten())),
+        _with_loss(lambda logits, y: F.nll_loss(logits.flatten(0, 1).log_softmax(0), y.flatten())),
+    ),
+)(_with_loss(lambda logits, y: F.nll_loss(logits.log_softmax(1).flatten(0, 1), y.flatten())))
+
+_logits_scrambled = mistake(
+    "You reshape the logits where their axes should be exchanged, which scrambles them.",
+    lambda e: unwrapped(f"""The logits have shape (B, T, V) = ({e.inputs["y"][0].shape[0]},
+    {e.inputs["y"][0].shape[1]}, {e.inputs["embedding"].shape[0]}). `reshape` and `view` keep the
+    order of the numbers, so `reshape(B, V, T)` mixes positions and tokens. Use `transpose(1, 2)`,
+    or flatten B and T. {_first_off(e)}"""),
+    also=(
+        _with_loss(
+            lambda logits, y: F.cross_entropy(
+                logits.transpose(1, 2).reshape(-1, logits.shape[-1]), y.flatten()
+            )
+        ),
+        _with_loss(
+            lambda logits, y: F.cross_entropy(logits.reshape(logits.shape[-1], -1).T, y.flatten())
+        ),
+    ),
+)(_with_loss(lambda logits, y: F.cross_entropy(logits.reshape(len(y), -1, y.shape[1]), y)))
+
 _shifted_again = mistake(
     "You compare the logits at t with `y[:, t + 1]`, but what follows `x[:, t]` is `y[:, t]`.",
     _first_off,
@@ -592,7 +626,7 @@ def _other_starts(evidence: Evidence) -> Finding | None:
     ]
     for starts in tried:
         found = float(np.mean([each[start][b] for b, start in enumerate(starts)]))
-        if starts == right or _off(np.array(mine), np.array(found)):
+        if starts == right or not same_loss(mine, found):
             continue
         wrong = [b for b in range(B) if starts[b] != right[b]]
         kinds = {starts[b] for b in wrong}
@@ -642,15 +676,16 @@ def _targets_left_out(evidence: Evidence) -> Finding | None:
         (
             f" It is the mean over {part}."
             for part, held in parts.items()
-            if not _off(np.array(mine), np.array(float(held.mean())))
+            if same_loss(mine, float(held.mean()))
         ),
         "",
     )
     return Finding(
         "first-loss",
         "Your loss is wrong already for batch 0, where nothing is carried yet.",
-        unwrapped(f"""{_first_off(evidence)}{told} In batch 0 every row starts blank, and the loss
-        is the plain cross-entropy, a mean over all {y.numel()} targets."""),
+        unwrapped(f"""{_first_off(evidence)}{told} So compare how you compute the loss itself: it is
+        the mean of −log p over all {y.numel()} targets, with p from the logits at the same row and
+        position."""),
         CARRIED,
     )
 

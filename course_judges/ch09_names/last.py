@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from course_judges.ch09_names.losses import in_another_unit
+from course_judges.ch09_names.losses import in_another_unit, same_loss
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, rows_apart, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch09_names.shared import echoing_model
 from course_tasks.verdict import Finding
 
@@ -244,23 +247,36 @@ def _of_each_target(evidence: Evidence, T: int):
     return F.cross_entropy(logits[:, -1], windows[:, -1], reduction="none").double().numpy()
 
 
-def _asked_about(evidence: Evidence, place: int) -> str | None:
-    """Which tokens your loss at this place is the mean over, in words; None if they are no range,
-    with or without gaps of one length.
+def _asked_about(evidence: Evidence, place: int, *, anywhere: bool) -> set[str]:
+    """Which tokens your loss at this place may be the mean over, in words: ranges with or without
+    gaps of one length. Of all ranges, one may fit by coincidence; of those that begin and end where
+    a text, a past or the targets do, or a token or two from there, hardly any does.
     """
     T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
-    each = _of_each_target(evidence, T)
-    for stride in range(1, max(int(evidence.inputs["lengths"].max()), 3) + 1):
-        for start in range(len(each) if stride == 1 else len(each) // 2):
-            taken = each[start::stride]
+    each, N, longest = (
+        _of_each_target(evidence, T),
+        len(evidence.inputs["tokens"]),
+        _longest(evidence),
+    )
+    firsts = {T + n for n in range(3)} | {longest + n for n in range(-2, 3)} | {longest + T}
+    ends = {N - n for n in range(4)} | {N - (longest - T) + n for n in (-1, 0, 1)}
+    found = set()
+    for stride in range(1, max(longest, 3) + 2):
+        # Windows with gaps may be cut like those without: `windows[longest - T :]`.
+        likely = firsts | {T + stride * (longest - T)}
+        for first in range(T, N) if anywhere else sorted(likely):
+            taken = each[first - T :: stride] if first >= T else each[:0]
             means = taken.cumsum() / np.arange(1, len(taken) + 1)
-            # With gaps, it has to be all up to the end, so that it is no coincidence.
-            found = np.flatnonzero(abs(means - mine) < 1e-5 * abs(mine))
-            found = found if stride == 1 else found[found >= len(taken) - 2]
-            if len(found):
-                first, last = T + start, T + start + stride * int(found[-1])
-                return f"{_nth(stride)} token from {first} to {last}"
-    return None
+            for last in first + stride * np.flatnonzero(same_loss(mine, means)):
+                if last > first and (anywhere or ends & set(range(last + 1, last + stride + 1))):
+                    found.add(f"{_nth(stride)} token from {first} to {last}")
+    return found
+
+
+def _for_lengths(lengths: Array) -> str:
+    """ "for T = 4" or "for T = 4, 7 and 1"."""
+    *before, last = (str(int(T)) for T in lengths)
+    return f"for T = {', '.join(before)} and {last}" if before else f"for T = {last}"
 
 
 def _nth(stride: int) -> str:
@@ -274,14 +290,22 @@ def _other_range(evidence: Evidence) -> Finding | None:
     if not evidence.comparable("losses"):
         return None
     mine, right = evidence.yours("losses"), evidence.right("losses")
-    off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
-    taken = {int(place): _asked_about(evidence, int(place)) for place in off}
-    if not taken or None in taken.values():
+    off = [int(place) for place in np.flatnonzero(~(abs(mine - right) < 1e-4 * right))]
+    if not off:
         return None
-    lengths, longest = evidence.inputs["lengths"], int(evidence.inputs["lengths"].max())
-    told = ", and ".join(
-        f"for T = {int(lengths[place])} over {tokens}" for place, tokens in taken.items()
-    )
+    several = len(off) > 1
+    of_all = set.intersection(*(_asked_about(evidence, place, anywhere=several) for place in off))
+    lengths, longest = evidence.inputs["lengths"], _longest(evidence)
+    if len(of_all) == 1:
+        told = f"{_for_lengths(lengths[off])} over {of_all.pop()}"
+    else:
+        each = [_asked_about(evidence, place, anywhere=False) for place in off]
+        if any(len(fitting) != 1 for fitting in each):
+            return None
+        told = ", and ".join(
+            f"{_for_lengths(lengths[[place]])} over {fitting.pop()}"
+            for place, fitting in zip(off, each, strict=True)
+        )
     return Finding(
         "other-targets-asked",
         "You average over other targets than the ones asked for.",
@@ -289,6 +313,35 @@ def _other_range(evidence: Evidence) -> Finding | None:
         f"all tokens from {longest} to {len(evidence.inputs['tokens']) - 1}. {_both(evidence)}",
         SAME_PAST,
     )
+
+
+_FACTORS: dict[str, Callable[[Array, int], Array]] = {
+    "T": lambda T, _: T,
+    "1 / T": lambda T, _: 1 / T,
+    "T / max(lengths)": lambda T, longest: T / longest,
+    "max(lengths) / T": lambda T, longest: longest / T,
+}
+
+
+def _multiplied(evidence: Evidence) -> Finding | None:
+    """Losses that are the right ones times something that depends on their lengths."""
+    if not evidence.comparable("losses") or evidence.same("losses"):
+        return None
+    mine, right, lengths = (
+        evidence.yours("losses"),
+        evidence.right("losses"),
+        evidence.inputs["lengths"],
+    )
+    for name, of in _FACTORS.items():
+        if np.allclose(mine, right * of(lengths, _longest(evidence)), rtol=1e-5):
+            return Finding(
+                "multiplied-by-length",
+                f"Your losses are the right ones times {name}.",
+                f"Each is a mean over the same {_count(evidence)} targets, whatever T is, so"
+                f" don't weight it by T. {_both(evidence)}",
+                SAME_PAST,
+            )
+    return None
 
 
 def _divided(evidence: Evidence, place: int) -> tuple[int, int, int] | None:
@@ -302,7 +355,7 @@ def _divided(evidence: Evidence, place: int) -> tuple[int, int, int] | None:
         for last in (N - 1, N - 2):
             total = each[first - T : last + 1 - T].sum()
             for divisor in (count, count - 1, count + 1, N, N - 1, N - T, N - T - 1, N - T + 1):
-                if abs(total / divisor - mine) < 1e-5 * abs(mine):
+                if same_loss(mine, total / divisor):
                     return first, last, divisor
     return None
 
@@ -360,7 +413,7 @@ def _other_past(evidence: Evidence) -> Finding | None:
     off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
     known, told = _losses_of_pasts(evidence), []
     for place in off:
-        read = [past for past, loss in known.items() if abs(loss - mine[place]) < 1e-5 * loss]
+        read = [past for past, loss in known.items() if same_loss(mine[place], loss)]
         if not read:
             return None
         a, b = read[0]
@@ -606,6 +659,7 @@ TASK = Task(
     properties=(
         _in_another_order,
         in_another_unit("losses", SAME_PAST),
+        _multiplied,
         _other_divisor,
         _other_range,
         _other_past,

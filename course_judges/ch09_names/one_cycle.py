@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -218,6 +219,17 @@ def _share(mine: Array, right: Array, way: int) -> tuple[float, float] | None:
     return float(shares[0]), float(shares[-1])
 
 
+# Which part of the way is gone at a share s of the steps, in place of half a cosine's.
+_OTHER_COURSES: dict[str, Callable[[Array], Array]] = {
+    "a quarter of a cosine": lambda s: 1 - np.cos(np.pi / 2 * s),
+    "a quarter of a sine": lambda s: np.sin(np.pi / 2 * s),
+    "s²": lambda s: s**2,
+    "1 − (1 − s)²": lambda s: 1 - (1 - s) ** 2,
+    "√s": np.sqrt,
+    "the polynomial 3 s² − 2 s³": lambda s: 3 * s**2 - 2 * s**3,
+}
+
+
 def _course(evidence: Evidence, what: str, way: int) -> str:
     """How your rate or your momentum goes in one half, in words; empty if nothing is known."""
     mine, right = _half(evidence, what, way)
@@ -249,6 +261,9 @@ def _course(evidence: Evidence, what: str, way: int) -> str:
     sine = right[-1] + (right[0] - right[-1]) / 2 * (1 + np.sin(np.pi * even))
     if _alike(mine[way:], sine[way:], scale):
         return "follows the sine of π s instead of the cosine."
+    for said, of in _OTHER_COURSES.items():
+        if _alike(mine[way:], (right[0] + (right[-1] - right[0]) * of(even))[way:], scale):
+            return f"goes along {said} instead of half a cosine."
     shares = _share(mine, right, way)
     if shares is None:
         return ""
@@ -262,6 +277,37 @@ def _course(evidence: Evidence, what: str, way: int) -> str:
     )
 
 
+def _turns_elsewhere(evidence: Evidence) -> Finding | None:
+    """A momentum that has its lowest value, or a rate that has its highest, at another step than
+    the peak.
+    """
+    turn, last = _turn(evidence), evidence.number("steps") - 1
+    for what, most, farthest in (("rate", "highest", np.argmax), ("momentum", "lowest", np.argmin)):
+        if evidence.same(f"cycle.{what}") or not evidence.comparable(f"cycle.{what}"):
+            continue
+        mine, right = evidence.yours(f"cycle.{what}"), evidence.right(f"cycle.{what}")
+        found = int(farthest(mine))
+        # It has to turn only once, a step at least from where it should and from either end.
+        way = np.sign(np.diff(mine))
+        turns = int((way[1:] * way[:-1] < 0).sum())
+        if turns > 1 or abs(found - turn) < 2 or found in (0, last):
+            return None
+        half = (
+            " That is halfway through all the steps, but the peak should come at rise · steps − 1."
+            if abs(found - last / 2) <= 0.5
+            else ""
+        )
+        unit = float(evidence.inputs["peak"]) if what == "rate" else 1.0
+        one, other = (number(float(unit * side[turn]), 4) for side in (mine, right))
+        return Finding(
+            f"{what}-turns-elsewhere",
+            f"Your {what} is {most} at step {found} instead of at the peak, step {turn}.",
+            f"At step {turn} it is {one} instead of {other}.{half}",
+            CYCLE,
+        )
+    return None
+
+
 def _other_course(evidence: Evidence) -> Finding | None:
     """How each wrong half of the rate or the momentum goes instead."""
     quantities = ("rate", "momentum")
@@ -270,11 +316,16 @@ def _other_course(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("cycle.rate"), evidence.right("cycle.rate")
     if not evidence.same("cycle.rate") and np.allclose(mine[0] * right, right[0] * mine, 1e-3):
         return None  # all of it is scaled by one factor
-    told, wrong = [], []
+    told: list[str] = []
+    wrong: dict[str, list[str]] = {}  # where each of them is wrong
     for way, where in enumerate(_WAYS):
         halves = {what: _half(evidence, what, way) for what in quantities}
         # The peak is a step of the rise, even if the fall begins there.
         off = [w for w, (mine, right) in halves.items() if not _same(mine[way:], right[way:])]
+        if off:
+            wrong.setdefault(f"your {' and your '.join(off)} {_is_or_are(off)} wrong", []).append(
+                where
+            )
         courses = {what: course for what in off if (course := _course(evidence, what, way))}
         if not courses:
             continue
@@ -284,11 +335,14 @@ def _other_course(evidence: Evidence) -> Finding | None:
             told.append(f"The same is true of your {other[0]}.")
         elif other:
             told.append(f"Your {other[0]} {courses[other[0]]}")
-        named = " and your ".join(courses)
-        wrong.append(f"your {named} {'are' if other else 'is'} wrong {where}")
     if not told:
         return None
-    return Finding("other-course", f"{first_upper(', and '.join(wrong))}.", " ".join(told), CYCLE)
+    what = ", and ".join(f"{said} {' and '.join(where)}" for said, where in wrong.items())
+    return Finding("other-course", f"{first_upper(what)}.", " ".join(told), CYCLE)
+
+
+def _is_or_are(quantities: Sequence[str]) -> str:
+    return "are" if len(quantities) > 1 else "is"
 
 
 def _short_cycle(evidence: Evidence) -> Finding | None:
@@ -471,6 +525,6 @@ TASK = Task(
             matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
         ),
     ),
-    properties=(_results_exchanged, _short_cycle, _other_course, _anchors),
+    properties=(_results_exchanged, _short_cycle, _turns_elsewhere, _other_course, _anchors),
     cases=tuple(_CASES),
 )

@@ -129,29 +129,26 @@ def _numbered(evidence: Evidence) -> list[str]:
     return list(dict.fromkeys(name.lower() for name in _listed(evidence)))
 
 
-def _where_is_it(evidence: Evidence) -> str:
-    """In which split the first name of `order` is."""
-    name = _numbered(evidence)[int(evidence.inputs["order"][0])]
-    return f"In your answer it is {_where(evidence, name)}."
-
-
-def _worked_out(evidence: Evidence) -> Finding | None:
-    """Which name is the first in the wrong split, and where it should be."""
+def _first_misplaced(evidence: Evidence) -> str:
+    """Which name is the first in the wrong split, and where it should be; empty if none is."""
     names, shuffled = _numbered(evidence), evidence.inputs["order"].tolist()
     keys, held_out = _keys(evidence), evidence.number("held_out")
     for place, number in enumerate(shuffled):
         wanted = _HALVES[::-1][min(place // held_out, 2)]
         places = [half for half, held in keys.items() if names[number] in held]
         if places != [wanted]:
-            return Finding(
-                "other-parts",
-                "Some names aren't in the split that they were drawn for.",
+            return (
                 f"`order[{place}]` is {number}, so name number {number}, `{names[number]}`,"
                 f" belongs in the {_CALLED[wanted]} split. In your answer it is"
-                f" {_where(evidence, names[number])}.",
-                SPLIT,
+                f" {_where(evidence, names[number])}."
             )
-    return None
+    return ""
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    told = _first_misplaced(evidence)
+    what = "Some names aren't in the split that they were drawn for."
+    return Finding("other-parts", what, told, SPLIT) if told else None
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -330,9 +327,7 @@ def _entries_drawn(names, order, held_out):
 
 @mistake(
     "You read `order[i]` as the place of name i, but it is the number of the name at place i.",
-    lambda e: unwrapped(f"""`order` begins with {int(e.inputs["order"][0])}, so the name with that
-    number, `{_numbered(e)[int(e.inputs["order"][0])]}`, is the first for test.
-    {_where_is_it(e)}"""),
+    _first_misplaced,
 )
 def _order_inverted(names, order, held_out):
     return split_names(names, sorted(range(len(order)), key=order.__getitem__), held_out)
@@ -350,7 +345,7 @@ def _sorted_first(names, order, held_out):
 _numbered_from_the_end = mistake(
     "You numbered the distinct names by their last entries instead of by their first.",
     lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list, even
-    if it appears again later. {_where_is_it(e)}"""),
+    if it appears again later. {_first_misplaced(e)}"""),
 )(
     lambda names, order, held_out: _split(
         names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))[::-1]
@@ -359,7 +354,9 @@ _numbered_from_the_end = mistake(
 
 _numbered_backwards = mistake(
     "You numbered the distinct names from the end of the list.",
-    lambda e: f"Number 0 should be `{_numbered(e)[0]}`, the first name on it. {_where_is_it(e)}",
+    lambda e: (
+        f"Number 0 should be `{_numbered(e)[0]}`, the first name on it. {_first_misplaced(e)}"
+    ),
 )(
     lambda names, order, held_out: _split(
         names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))
@@ -369,7 +366,7 @@ _numbered_backwards = mistake(
 _numbered_by_frequency = mistake(
     "You numbered the distinct names by how often they appear.",
     lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list.
-    `Counter.most_common` puts the most frequent first. {_where_is_it(e)}"""),
+    `Counter.most_common` puts the most frequent first. {_first_misplaced(e)}"""),
 )(
     lambda names, order, held_out: _split(
         names, order, held_out, [n for n, _ in Counter(n.lower() for n in names).most_common()]
@@ -378,7 +375,7 @@ _numbered_by_frequency = mistake(
 
 _numbered_from_one = mistake(
     "You numbered the distinct names from 1, but the first one has number 0.",
-    _where_is_it,
+    _first_misplaced,
 )(
     lambda names, order, held_out: _split(
         names, [i - 1 for i in order], held_out, list(dict.fromkeys(n.lower() for n in names))

@@ -24,11 +24,12 @@ SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "hidden")
 def _count_inputs(rng: Rng) -> Inputs:
     given: dict[str, Array] = {"flags": np.array([[1, 0], [1, 0], [1, 1], [0, 0]], dtype=bool)}
     for name in CONFIGURATIONS:
-        n_head = int(rng.integers(2, 4))
-        n_embd = n_head * int(rng.integers(3, 5))
+        n_head, head_size = int(rng.integers(2, 4)), int(rng.integers(3, 5))
+        n_embd = n_head * head_size
         # Seven times C is neither the usual width nor a multiple that it could be taken for.
         hidden = 4 * n_embd if name == "plain" else 7 * n_embd + 1
-        n_layer = int(rng.choice([n for n in (2, 3, 4) if n != n_head]))
+        # Something per block is then nothing per head, nor per channel of one.
+        n_layer = int(rng.choice([n for n in (2, 3, 4, 5) if n not in (n_head, head_size)]))
         V, T = int(rng.integers(17, 23)), int(rng.integers(13, 16))
         given[name] = np.array([V, T, n_layer, n_head, n_embd, hidden], dtype=np.int64)
     return given

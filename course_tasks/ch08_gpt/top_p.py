@@ -24,13 +24,14 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
     """True if sorted shares (B, V) show how an answer chose the size of the set.
 
     The size must be another one for an answer that applies the temperature afterwards, looks at
-    single shares, compares them with the largest, or takes the largest set or that of row 0 for all
-    rows. No sum may be so close to p that rounding decides.
+    single shares, compares them with the largest, adds them up to 1 − p, or takes the largest set
+    or that of row 0 for all rows. No sum may be so close to p that rounding decides.
     """
     size = (tempered.cumsum(axis=-1) < p).sum(axis=-1) + 1  # (B,)
     untempered = (plain.cumsum(axis=-1) < p).sum(axis=-1) + 1
     alone = np.maximum(1, (tempered >= 1 - p).sum(axis=-1))
     clear = np.abs(np.stack([tempered, plain]).cumsum(axis=-1) - p).min() > 0.005
+    rest = (tempered.cumsum(axis=-1) < 1 - p).sum(axis=-1) + 1
     beside = (tempered >= p * tempered[:, :1]).sum(axis=-1)
     return bool(
         (np.abs(untempered - size) >= 2).any()
@@ -39,6 +40,8 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
         and size.max() > max(2, size[0])
         and beside.max() > 1
         and (beside != size).any()
+        and (beside != rest).any()
+        and (alone != rest).any()
         and np.abs(tempered - (1 - p)).min() > 0.005
         and tempered[:, 0].max() < p - 0.01
     )

@@ -171,6 +171,20 @@ def as_in_the_first_group(x, gain, shift, groups, eps):
     return (x - mean) / (square + eps).sqrt() * gain + shift
 
 
+def one_variance_for_all_groups(x, gain, shift, groups, eps):
+    parts = x.view(*x.shape[:2], groups, -1)
+    centered = (parts - own_mean(parts)).view(x.shape)
+    variance = (centered**2).mean(dim=-1, keepdim=True)
+    return gain * centered / torch.sqrt(variance + eps) + shift
+
+
+def one_mean_deviation(x, gain, shift, groups, eps):
+    parts = x.view(*x.shape[:2], groups, -1)
+    deviation = torch.sqrt(parts.var(-1, correction=0) + eps).mean(-1)
+    centered = (parts - own_mean(parts)).view(x.shape)
+    return centered / deviation[..., None] * gain + shift
+
+
 WRONG = {
     "first-group-for-all": as_in_the_first_group,
     "groups-overlap": beginning_one_later,
@@ -246,7 +260,17 @@ WRONG = {
     "groups-ignored": whole_layer_norm,
     "groups-interleaved": every_other_channel,
     "across-the-groups": along(2),
+    "last-group-for-all": norming(lambda p: own_mean(p)[:, :, -1:]),
+    "one-variance": one_variance_for_all_groups,
+    "mean-of-the-deviations": one_mean_deviation,
 }
+
+
+def largest_deviation_of_all_groups(x, gain, shift, groups, eps):
+    parts = x.view(*x.shape[:2], groups, -1)
+    centered = parts - own_mean(parts)
+    deviation = parts.std(-1, correction=0, keepdim=True).amax(2, keepdim=True)
+    return (centered / (deviation**2 + eps).sqrt()).flatten(2) * gain + shift
 
 
 def single_channels_left_alone(x, gain, shift, groups, eps):
@@ -273,6 +297,7 @@ ODD = [
         norming(own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().amax(-1, True)),
         "other-statistics",
     ),
+    (largest_deviation_of_all_groups, "other-statistics"),
     (single_channels_left_alone, "single-channel-groups"),
     (
         lambda x, gain, shift, groups, eps: norm_by_library(x, gain, shift, groups, eps).squeeze(),

@@ -205,6 +205,10 @@ def fills_with_another(over, new, last, stop):
     return torch.where(over, (stop + 1) % 13, new), over | (new == stop)
 
 
+def over_by_the_last_draw(over, new, last, stop):
+    return torch.where(over, stop, new), new == stop
+
+
 def over_for_one_step(over, new, last, stop):
     over = new == stop
     return torch.where(over, stop, new), over
@@ -247,6 +251,7 @@ WRONG = {
     "one-row-refused": squeezed,
     "crops-the-end": writing(crop=lambda t, n: t[:, :n]),
     "prompt-dropped": new_part,
+    "done-is-replaced": step_by_step(over_by_the_last_draw),
     "stop-ignored": writing(filled=False, end=lambda over: False),
     "writes-after-stop": writing(filled=False),
     "runs-to-the-count": writing(end=lambda over: False),

@@ -100,6 +100,13 @@ def decay_in_shares_of_the_way(step, steps, warm_up, decay, final):
     return final + (1 - final) * ((share - final) / (1 - final))
 
 
+def last_slice_filled(step, steps, warm_up, decay, final):
+    shares = torch.ones(steps)
+    shares[:warm_up] = torch.arange(1, warm_up + 1) / warm_up
+    shares[-decay:] = 1 - (1 - final) * torch.arange(1, decay + 1) / decay
+    return shares[step]
+
+
 RIGHT = {
     "list": share_by_list,
     "interpolation": share_by_interpolation,
@@ -129,14 +136,15 @@ WRONG = {
         lambda k, n, final: final + (1 - final) * (1 + math.cos(math.pi * k / n)) / 2
     ),
     "divides-by-zero": one_line_min,
+    "stops-in-some": last_slice_filled,
 }
 
 
 ODD = [
     (a_bit_too_high, "above-full"),
     (lambda s, *_: 0.5 * (s % 2), "other-warm-up"),
-    (progress, "error"),
+    (progress, "stops-in-some"),
     (full_if_nothing_but_decay, "unusual-training"),
     (last_is_final, "unusual-training"),
-    (decay_in_shares_of_the_way, "error"),
+    (decay_in_shares_of_the_way, "stops-in-some"),
 ]

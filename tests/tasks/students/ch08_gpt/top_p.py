@@ -158,6 +158,11 @@ def least_gives_a_chance(logits, temperature, p, least):
     return top_p_by_loop(low, temperature, p, least)
 
 
+def evenly_among_the_kept(logits, temperature, p, least):
+    kept = top_p_by_loop(logits, temperature, p, least) > 0
+    return kept / kept.sum(1, keepdim=True)
+
+
 RIGHT = {"loop": top_p_by_loop, "size": top_p_by_size, "numpy": top_p_in_numpy}
 
 
@@ -272,6 +277,8 @@ WRONG = {
     "softmax-twice": shares_as_logits,
     "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
+    "reaches-the-rest": lambda z, t, p, n: top_p_by_loop(z, t, 1 - p, n),
+    "all-alike": evenly_among_the_kept,
     "least-of-the-batch": least_on_average,
     "least-forgotten": lambda z, t, p, least: top_p_by_size(z, t, p, 1),
 }

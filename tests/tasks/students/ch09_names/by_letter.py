@@ -361,12 +361,22 @@ def letters_smoothed(logits, x, y, boundary, longest):
     return letters_with(lambda *_: smooth)(logits, x, y, boundary, longest)
 
 
+def letters_without_first_names(logits, x, y, boundary, longest):
+    """Leaves out all that comes before the second boundary of a row."""
+    losses = F.cross_entropy(logits.mT, y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    last = torch.where(x == boundary, where, -1).cummax(1).values
+    counts = ((x == boundary).cumsum(1) > 1) & (y != -100)
+    return [losses[counts & (where - last == k)].mean() for k in range(longest)]
+
+
 ODD = [
     (letters_per_row, "one-divisor"),
     (letters_smoothed, "other-losses"),
     (lambda *given: np.exp(letters_with()(*given)), "perplexities"),
     (letters_in_places(lambda k, *_: k or -1), "places-one-late"),
     (letters_next, "places-from-one"),
+    (letters_without_first_names, "nothing-counts"),
     (letters_without_short_names, "other-places"),
     (letters_of_two_places, "one-too-many"),
     (letters_by_row_means, "not-finite"),

@@ -249,8 +249,22 @@ WRONG |= {
 }
 
 
+def last_in_whole_chunks(model, tokens, lengths):
+    held = (len(tokens) - max(lengths)) // 7 * 7
+    return (
+        last_gather(model, tokens[: max(lengths) + held], lengths) if held else [0.0] * len(lengths)
+    )
+
+
+def last_times_their_share(model, tokens, lengths):
+    losses = last_gather(model, tokens, lengths)
+    return [loss * T / max(lengths) for loss, T in zip(losses, lengths, strict=True)]
+
+
 ODD = [
     (last_every_second, "other-targets-asked"),
+    (last_in_whole_chunks, "other-targets-asked"),
+    (last_times_their_share, "multiplied-by-length"),
     (
         last_with_losses(lambda z, y: F.cross_entropy(z, y) * len(y) / (len(y) + 1)),
         "another-divisor",

@@ -114,6 +114,23 @@ def cycle_with_a_straight_momentum(step, steps, rise, peak, start_factor, final_
     return rate, float(np.interp(step, [0, turn, steps - 1], [high, low, high]))
 
 
+def cycle_with_lowest_momentum_halfway(step, steps, low, high, **others):
+    rate, _ = cycle_by_hand(step, steps, low=low, high=high, **others)
+    middle = (steps - 1) / 2
+    return rate, low + (high - low) / 2 * (1 + math.cos(math.pi * step / middle))
+
+
+def cycle_along_a_quarter(step, steps, rise, peak, start_factor, final_factor, low, high):
+    turn = round(rise * steps) - 1
+    first, last = peak / start_factor, peak / start_factor / final_factor
+    rising = step <= turn
+    share = step / turn if rising else (step - turn) / (steps - 1 - turn)
+    left = math.cos(math.pi / 2 * share)
+    if rising:
+        return peak + (first - peak) * left, low + (high - low) * left
+    return last + (peak - last) * left, high + (low - high) * left
+
+
 WRONG = {
     "falls-one-step-late": cycle_of_two_peaks,
     "momentum-straight": cycle_with_a_straight_momentum,
@@ -183,6 +200,8 @@ ODD = [
     (cycle_straight_up, "other-course"),
     (cycle_with_one_share, "other-course"),
     (cycle_of_whole_shares, "other-course"),
+    (cycle_along_a_quarter, "other-course"),
+    (cycle_with_lowest_momentum_halfway, "momentum-turns-elsewhere"),
     (cycle_twice_as_fast, "as-if-peak-double"),
     (lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1], "exchanged"),
     (cycle_that_ends_at_low, "other-course"),
