@@ -218,6 +218,34 @@ _queries_averaged = mistake(
 )
 
 
+def _one_long_sequence(flatten: Callable[[Tensor], Tensor]) -> InTorch:
+    """The batch flattened into one sequence, and what is found there brought back."""
+
+    def answer(head: Any, parameters: Tree, x: Tensor) -> Tensor:
+        B, T, _ = x.shape
+        found = _merged(_found(head, parameters, flatten(x).flatten(0, 1)[None]))
+        return flatten(found[0].unflatten(0, (B, T) if flatten is _as_it_is else (T, B)))
+
+    return InTorch(answer)
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+def _position_first(x: Tensor) -> Tensor:
+    return x.transpose(0, 1)
+
+
+_batch_as_one_sequence = mistake(
+    "Your texts see each other, because you made one long sequence of the batch.",
+    lambda e: unwrapped(f"""`head` takes one sequence, whose positions see all before them. With all
+    B · T = {e.number("B") * e.number("T")} positions in one sequence, those of a text also see
+    other texts that come before. Map over the batch instead. {_values(e)}"""),
+    also=(_one_long_sequence(_position_first),),
+)(_one_long_sequence(_as_it_is))
+
+
 def _mapped_apart(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("values")
     said = ("inconsistent sizes", "same size in the mapped dimension")  # of JAX, of torch

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import numbers_apart, unwrapped
@@ -57,6 +58,8 @@ mean_ablation = ablated()
 def farthest_head(evidence: Evidence, value: str) -> str:
     """A sentence on the head whose number is farthest off, in a value of shape (L, H)."""
     mine, right = evidence.yours(value), evidence.right(value)
+    if mine.shape == right.shape and close(mine, right).all():
+        return ""
     layer, head = farthest_index(mine, right)
     one, other = numbers_apart(float(mine[layer, head]), float(right[layer, head]))
     return f"For head {head} of layer {layer} you return {one} instead of {other}."
@@ -169,8 +172,16 @@ _mean_of_head_0 = mistake(
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, :, 0].mean((0, 1))))  # noqa: ARG005
 
 _never_below_0 = mistake(
-    "You clipped the increases at 0, but without a harmful head the loss falls.", _shown
+    "You clipped the increases at 0, but without a harmful head the loss falls.",
+    lambda e: _shown(e) or farthest_head(e, "one"),
+    cases=("texts", "one"),
 )(ablated(compare=lambda broken, whole: (broken - whole).clamp(min=0)))
+
+_sign_dropped = mistake(
+    "Your increases have no sign, but without a harmful head the loss falls.",
+    lambda e: _shown(e) or farthest_head(e, "one"),
+    cases=("texts", "one"),
+)(ablated(compare=lambda broken, whole: (broken - whole).abs()))
 
 
 @mistake(

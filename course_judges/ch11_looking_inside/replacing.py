@@ -76,6 +76,15 @@ def put(
     for said, other in others().items():
         if other.size and close(mine, np.broadcast_to(other, mine.shape)).all():
             return _other(f"You replace each head by {said}.", mine, right, what, section)
+    fine = close(mine, right).all(-1).reshape(L * H, -1)
+    if fine.any(axis=1).all() and not fine.all(axis=1).any():
+        return _other(
+            f"You replace a head by {what} at only some positions, but all of them need it.",
+            mine,
+            right,
+            what,
+            section,
+        )
     return _other(f"You don't replace each head by {what}.", mine, right, what, section)
 
 

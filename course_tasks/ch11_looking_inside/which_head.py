@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched
+from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched, random_model
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
+
+MODELS = ("first", "second", "third")
 
 KEYS = ("prediction", "damage", "head", "looks")
 
@@ -90,6 +92,14 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
     return stacked
 
 
+def _reading_between(rng: Rng, T: int) -> dict[str, Array]:
+    """A drawn model, whose layer 1 reads at all positions what layer 0 wrote there. In the models by
+    hand, no head reads what another one wrote, so they don't show at which positions it is replaced.
+    """
+    drawn = random_model(rng, V, T, C=12, D=4)
+    return {f"third.{name.removeprefix('model.')}": array for name, array in drawn.items()}
+
+
 def _inputs(rng: Rng) -> Inputs:
     return _of(rng, int(rng.integers(9, 12)), int(rng.integers(20, 25)))
 
@@ -106,6 +116,7 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
     return {
         **_model(rng, "first", T, carrier=int(rng.choice([1, 2]))),
         **_model(rng, "second", T, carrier=HEADS + int(rng.choice([0, 2]))),
+        **_reading_between(rng, T),
         "texts": texts,
         "targets": targets,
         "sources": sources,
@@ -123,6 +134,8 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     handed = run.handed(tensor(given["texts"])).flatten(2, 3)  # (L, H, N · T, D)
     # One vector for each head, if it is the same in all texts and at all positions.
     seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
+    if model == "third":
+        return {"damage": result["damage"], **seen}
     try:
         layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
     except (TypeError, ValueError) as error:
@@ -143,6 +156,6 @@ SEEN = (*CALLS, "steady")
 
 PROBE = Probe(
     _inputs,
-    {name: functools.partial(_experiment, name) for name in ("first", "second")},
+    {name: functools.partial(_experiment, name) for name in MODELS},
     second=_one_text,
 )

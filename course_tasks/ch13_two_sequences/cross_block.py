@@ -12,6 +12,9 @@ from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
 
+_BELOW_SMALL_FILLS = -115.0
+
+
 def _drawn(rng: Rng, *shape: int) -> Array:
     """Weights of a layer whose output is somewhat larger than its input."""
     return (1.5 * rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
@@ -27,8 +30,21 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _smallest(rng: Rng) -> Inputs:
-    """One sample and one head; the memory is shorter than what looks at it, and as wide."""
-    return _of(rng, np.array([[False, True]]), 3, 1, 4, M=4)
+    """One sample and one head; the memory is shorter than what looks at it, and as wide. For some
+    position the only word has a score so low that even a fill of −100 is above it.
+    """
+    while True:
+        given = _of(rng, np.array([[False, True]]), 3, 1, 4, M=4)
+        if _scores_of_one_head(given)[0, :, given["real"][0]].min() < _BELOW_SMALL_FILLS:
+            return given
+
+
+def _scores_of_one_head(given: Inputs) -> Array:
+    """(B, T, S)."""
+    x = given["x"] - given["x"].mean(axis=-1, keepdims=True)
+    x = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * given["gain"] + given["shift"]
+    q, k = x @ given["query"].T, given["memory"] @ given["key"].T
+    return np.asarray(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
 
 
 def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> Inputs:
@@ -37,23 +53,23 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
     M = M or int(rng.integers(13, 16))
     memory, query, key, value = values(rng, B, S, M), *(_drawn(rng, C, n) for n in (C, M, M))
     shift = values(rng, C)
-    # In the last sample but one the scores are so large that nearly all the weight goes to one
-    # place. What makes them so lies along a direction that only keys read: values as large would
-    # turn rounding errors of a score into visible differences. And it is opposite to the queries
-    # that the norm's shift gives, so that for most queries all scores are far below 0. Then a sum
-    # of e^s is so small that anything added to it shows, but it never rounds to 0.
+    # In the first sample, which has padding, the scores are so large that nearly all the weight
+    # goes to one place. What makes them so lies along a direction that only keys read: values as
+    # large would turn rounding errors of a score into visible differences. And it is opposite to
+    # the queries that the norm's shift gives, so that for most queries all scores are far below 0.
+    # Then a sum of e^s is so small that anything added to it shows.
     direction = rng.normal(size=M).astype(np.float32)
     direction /= np.linalg.norm(direction)
     asked = (query @ shift).reshape(H, D)
     against = -asked / np.linalg.norm(asked, axis=1, keepdims=True) / 1.5
     key += np.outer(against.reshape(C) - key @ direction, direction)
     value -= np.outer(value @ direction, direction)
-    memory[max(0, B - 2)] += 28 * np.outer(rng.uniform(1, 2.5, S), direction)
+    memory[0] += 28 * np.outer(rng.uniform(1, 2.5, S), direction)
     # The last sample has no word, so that large scores and the small numbers below stay visible.
     empty = real.copy()
     empty[-1] = False
     x = values(rng, B, T, C) * 2 + 0.5
-    x[0, 0] *= 0.03  # with numbers as small as these, the norm's eps shows
+    x[min(1, B - 1), 0] *= 0.03  # with numbers as small as these, the norm's eps shows
     return {
         "x": x,
         "memory": memory,

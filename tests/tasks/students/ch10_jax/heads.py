@@ -108,7 +108,14 @@ def heads_after_the_first(head, p, x):
     return heads_nested(head, {**p, "query": query}, x)
 
 
+def one_sequence(head, p, x):
+    B, T, C = x.shape
+    found = jax.vmap(head, AXES)(p, x.reshape(B * T, C))  # (H, B·T, D)
+    return found.swapaxes(0, 1).reshape(B, T, -1)
+
+
 WRONG = {
+    "batch-as-one-sequence": one_sequence,
     "rows-repeated": heads_of_repeated_rows,
     "keys-and-values-exchanged": lambda head, p, x: heads_nested(
         head, {"query": p["query"], "key": p["value"], "value": p["key"]}, x
