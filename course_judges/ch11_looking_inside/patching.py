@@ -183,7 +183,8 @@ def _same_token(evidence: Evidence) -> str:
     """A sentence on a position that holds one token in both texts."""
     clean, corrupted = evidence.inputs["clean"], evidence.inputs["corrupted"]
     same = clean == corrupted
-    text, position = (int(n) for n in np.argwhere(same & (np.arange(same.shape[1]) > 0))[-1])
+    other_past = np.cumsum(~same, axis=1) > 0
+    text, position = (int(n) for n in np.argwhere(same & other_past)[-1])
     return unwrapped(f"""At position {position} of text {text}, for example, both hold token
     {clean[text, position]}. But heads also read earlier positions, so they find something else
     there, and it has to be patched, too. {_shown(evidence)}""")

@@ -103,9 +103,10 @@ def _sizes(evidence: Evidence) -> str:
 
 
 def _padded(evidence: Evidence) -> str:
-    real = evidence.inputs["real"]
-    return unwrapped(f"""The memory of sample 0 has {int(real[0].sum())} words and
-    {int((~real[0]).sum())} places of padding. {_off(evidence)}""")
+    words = int(evidence.inputs["real"][0].sum())
+    padding = evidence.number("S") - words
+    return unwrapped(f"""The memory of sample 0 has {words} word{"s" * (words > 1)} and
+    {padding} place{"s" * (padding > 1)} of padding. {_off(evidence)}""")
 
 
 def _no_word(evidence: Evidence) -> str:
@@ -397,7 +398,6 @@ _inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
 class _PaddingZeroed(CrossAttention):
     def forward(self, x, memory, real):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
-
 
 
 def _lowered(by: float, *, filled: bool) -> Any:

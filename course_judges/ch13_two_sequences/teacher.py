@@ -109,6 +109,11 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
     return ""
 
 
+def _predicted(evidence: Evidence) -> str:
+    """The first wrong row, of what is predicted if there is one."""
+    return _rows(evidence, "y") or _rows(evidence)
+
+
 def _marks(evidence: Evidence, of: str = "xy") -> str:
     start, end, pad = (evidence.number(name) for name in ("start", "end", "pad"))
     return f"Here start = {start}, end = {end} and pad = {pad}. {_rows(evidence, of)}"
@@ -129,7 +134,7 @@ _no_start = mistake("What your decoder reads doesn't begin with `start`.", _mark
 
 _no_end = mistake(
     "Your decoder never has to predict the end.",
-    lambda e: f"{_marks(e)} A model that never learns to predict the end won't stop.",
+    lambda e: f"{_marks(e, 'y')} A model that never learns to predict the end won't stop.",
 )(Teacher(ends="none"))
 
 _end_read = mistake(
@@ -202,19 +207,19 @@ _last_tokens_kept = mistake(
 
 _end_after_cut = mistake(
     "You put `end` at the end of a text that was cut, but it goes on, so it should have none.",
-    lambda e: unwrapped(f"""{_rows(e)} The end takes the place of the last token that should be
+    lambda e: unwrapped(f"""{_predicted(e)} The end takes the place of the last token that should be
     predicted, so cut the text to `longest` tokens and not to `longest` − 1. The model would learn
     to stop in the middle of a text."""),
 )(Teacher(ends="forced"))
 
 _end_added_after_cut = mistake(
     "You added an `end` after a text that was cut, but it goes on, so it should have none.",
-    lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
+    lambda e: f"{_predicted(e)} The model would learn to stop in the middle of a text.",
 )(Teacher(ends="added"))
 
 _fitting_end_lost = mistake(
     "You dropped the end of a text that just fits with its end.",
-    lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_rows(e)}",
+    lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_predicted(e)}",
 )(Teacher(tight=False))
 
 _one_too_few = mistake(

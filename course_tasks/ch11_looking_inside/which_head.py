@@ -93,8 +93,9 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
 
 
 def _reading_between(rng: Rng, T: int) -> dict[str, Array]:
-    """A drawn model, whose layer 1 reads at all positions what layer 0 wrote there. In the models by
-    hand, no head reads what another one wrote, so they don't show at which positions it is replaced.
+    """A drawn model, whose layer 1 reads at all positions what layer 0 wrote there. In the models
+    by hand, no head reads what another one wrote, so they don't show at which positions a head is
+    replaced.
     """
     drawn = random_model(rng, V, T, C=12, D=4)
     return {f"third.{name.removeprefix('model.')}": array for name, array in drawn.items()}

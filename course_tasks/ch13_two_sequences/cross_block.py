@@ -11,7 +11,6 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
-
 _BELOW_SMALL_FILLS = -115.0
 
 

@@ -370,6 +370,19 @@ class TalksToItself(Parts):
         return torch.stack(rows)
 
 
+class HundredBelow(Chosen):
+    low = -100.0
+
+    def looks(self, scores, real):
+        return (
+            torch.where(real, scores, torch.tensor(self.low)).softmax(-1) * real.any(-1)[..., None]
+        )
+
+
+class ThirtyBelow(HundredBelow):
+    low = -30.0
+
+
 WRONG = {
     "padding-zeroed": PaddingZeroed,
     "key-and-value-exchanged": Exchanged,
@@ -438,4 +451,6 @@ ODD = [
     (OneHeadForAll, "other-weights"),
     (ScaledByPlaces, "other-weights"),
     (LowScores, "other-weights"),
+    (HundredBelow, "lowered-too-little"),
+    (ThirtyBelow, "other-weights"),
 ]
