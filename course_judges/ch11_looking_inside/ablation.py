@@ -146,6 +146,11 @@ _divided_by_the_whole = mistake(
     _shown,
 )(ablated(compare=lambda broken, whole: (broken - whole) / whole))
 
+_divided_by_the_broken = mistake(
+    "You divided the increase by the broken model's loss, but it should be in nats.",
+    _shown,
+)(ablated(compare=lambda broken, whole: (broken - whole) / broken))
+
 
 @mistake("You added up the losses of all symbols instead of taking their mean.", _shown)
 def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
@@ -304,6 +309,8 @@ def other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
         "what it found in the tested texts themselves, so nothing changes": own,
         "what it found in the tested texts minus the mean": own - means,
         "what it found in the tested texts plus the mean": own + means,
+        "the mean of what it found in the tested texts and its mean": (own + means) / 2,
+        "its standard deviation over the reference": found.flatten(2, 3).std(2)[:, :, None, None],
         "half its mean": means / 2,
         "minus its mean": -means,
         "its sum over the reference instead of its mean": found.sum(dim=(2, 3), keepdim=True),

@@ -516,6 +516,16 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
     handed = evidence.shaped(f"{model}.handed", tuple(means.shape))
     steady = evidence.shaped(f"{model}.steady", (L, H))
     if not (steady | np.isnan(handed).any(-1)).all():
+        left = evidence.shaped(f"{model}.left", (L, H))
+        if 0 < left.min() and left.max() < 1:
+            return Finding(
+                "not-at-all-positions",
+                "You put the mean in at some positions only, but a head finds it at all of them.",
+                f"At up to {100 * left.max():.0f} % of the positions, a head still has what it "
+                "finds anyway. What layer 0 writes there may be read by layer 1. "
+                f"{_numbers(evidence)}",
+                ABLATE,
+            )
         return Finding(
             "not-one-vector",
             "What a head finds instead differs between texts or positions in your calls.",

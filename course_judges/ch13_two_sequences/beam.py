@@ -80,9 +80,8 @@ class Beam:
             kept = grown[: width + len(done) * (self.grows - self.fewer)]
             if self.ends:
                 done += [one for one in (grown if self.all_ends else kept) if one[0][-1] == end]
-                live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end][
-                    :width
-                ]
+                live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end]
+                live = live[:width] if self.refilled else live
             else:
                 live = kept
             best = max((one[1] for one in live), default=0.0)
@@ -747,8 +746,8 @@ def _judged_text(evidence: Evidence) -> Finding | None:
         "Your beam finds your text, but it holds another one that has a larger value.",
         f"[{listed(mine)}] has the value {one}, and [{listed(right)}] has {other}. Either you "
         "compare texts by something else than sum / n ** power, or the better text gets lost: "
-        "because it isn't among the texts that you compare at the end, or because your search "
-        f"stops before it is complete. {told}",
+        "because a step keeps too few continuations, because it isn't among the texts that you "
+        f"compare at the end, or because your search stops before it is complete. {told}",
         BEAM,
     )
 

@@ -102,11 +102,21 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
                 return f"Your `{name}` has shape {mine.shape} instead of {right.shape}."
-            for b in range(len(right)):
-                if not np.array_equal(mine[b], right[b]):
-                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
-                    [{listed(right[b])}].""")
+            if not np.array_equal(mine, right):
+                b = _wrong_row(mine, right, -100 if name == "y" else evidence.number("pad"))
+                return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
+                [{listed(right[b])}].""")
     return ""
+
+
+def _wrong_row(mine: Array, right: Array, fill: int) -> int:
+    """The first row that is wrong without what it is filled with, or else with that."""
+    T = max(mine.shape[1], right.shape[1])
+    one, other = (
+        np.pad(side, ((0, 0), (0, T - side.shape[1])), constant_values=fill)
+        for side in (mine, right)
+    )
+    return int((one != other).any(axis=1).argmax())
 
 
 def _predicted(evidence: Evidence) -> str:
@@ -217,9 +227,20 @@ _end_added_after_cut = mistake(
     lambda e: f"{_predicted(e)} The model would learn to stop in the middle of a text.",
 )(Teacher(ends="added"))
 
+
+def _tight_end_ignored(texts, start, end, pad, longest):
+    """Reads as it should, but has −100 in place of an end that just fits."""
+    x, y = teacher_forced(texts, start, end, pad, longest)
+    for row, text in zip(y, texts, strict=True):
+        if len(text) + 1 == longest:
+            row[longest - 1] = -100
+    return x, y
+
+
 _fitting_end_lost = mistake(
     "You dropped the end of a text that just fits with its end.",
     lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_predicted(e)}",
+    also=(_tight_end_ignored,),
 )(Teacher(tight=False))
 
 _one_too_few = mistake(

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched, random_model
+from course_tasks.ch11_looking_inside.shared import (
+    CALLS,
+    HEADS,
+    LAYERS,
+    Runner,
+    Watched,
+    random_model,
+)
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
@@ -16,6 +23,8 @@ from course_tasks.probing import Inputs, Probe
 MODELS = ("first", "second", "third")
 
 KEYS = ("prediction", "damage", "head", "looks")
+
+_ALIKE = 1e-6
 
 HYPHEN, START, CAPITALS, SMALL = 0, 1, 3, 5
 """Token 0 is the hyphen, token 1 the start; then come 3 capitals and 5 small letters."""
@@ -134,6 +143,10 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     seen = run.seen(tensor(given["texts"]))
     handed = run.handed(tensor(given["texts"])).flatten(2, 3)  # (L, H, N · T, D)
     # One vector for each head, if it is the same in all texts and at all positions.
+    own = Runner(given, model)(tensor(given["texts"])).found  # (L, N, H, T, D)
+    own = own.transpose(1, 2).flatten(2, 3)
+    # At which share of the positions each head was given what it found anyway.
+    seen["left"] = ((handed - own).abs() < _ALIKE).all(-1).float().mean(-1)
     seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
     if model == "third":
         return {"damage": result["damage"], **seen}
@@ -152,7 +165,7 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     }
 
 
-SEEN = (*CALLS, "steady")
+SEEN = (*CALLS, "steady", "left")
 """What a judge gets to see of the calls of a model, beside what an answer returns."""
 
 PROBE = Probe(

@@ -24,26 +24,27 @@ def _inputs(rng: Rng) -> Inputs:
     real = np.ones((B, S), dtype=bool)
     real[0, S - 2 :] = False
     real[2, : S - 1] = False  # one word only, behind its padding
-    # A head has more channels than the memory has words, so that its weights can be solved for.
-    return _of(rng, real, int(rng.integers(4, 6)), int(rng.choice([2, 4])), S + 1)
-
-
-def _smallest(rng: Rng) -> Inputs:
-    """One sample and one head; the memory is shorter than what looks at it, and as wide. For some
-    position the only word has a score so low that even a fill of −100 is above it.
-    """
+    T, H = int(rng.integers(4, 6)), int(rng.choice([2, 4]))
     while True:
-        given = _of(rng, np.array([[False, True]]), 3, 1, 4, M=4)
-        if _scores_of_one_head(given)[0, :, given["real"][0]].min() < _BELOW_SMALL_FILLS:
+        # A head has more channels than the memory has words, so that its weights can be solved for.
+        given = _of(rng, real, T, H, S + 1)
+        # At some position, words have scores so low that even a fill of −100 is above them.
+        if _scores(given, 0)[..., real[0]].max(axis=-1).min() < _BELOW_SMALL_FILLS:
             return given
 
 
-def _scores_of_one_head(given: Inputs) -> Array:
-    """(B, T, S)."""
-    x = given["x"] - given["x"].mean(axis=-1, keepdims=True)
-    x = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * given["gain"] + given["shift"]
-    q, k = x @ given["query"].T, given["memory"] @ given["key"].T
-    return np.asarray(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
+def _smallest(rng: Rng) -> Inputs:
+    """One sample and one head; the memory is shorter than what looks at it, and as wide."""
+    return _of(rng, np.array([[False, True]]), 3, 1, 4, M=4)
+
+
+def _scores(given: Inputs, b: int) -> Array:
+    """(H, T, S) of one sample."""
+    x, H = given["x"][b], int(given["H"])
+    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+    q = (x * given["gain"] + given["shift"]) @ given["query"].T
+    q, k = (side.reshape(len(side), H, -1) for side in (q, given["memory"][b] @ given["key"].T))
+    return np.einsum("thd,shd->hts", q, k) / np.sqrt(q.shape[-1])
 
 
 def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> Inputs:
@@ -63,7 +64,7 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
     against = -asked / np.linalg.norm(asked, axis=1, keepdims=True) / 1.5
     key += np.outer(against.reshape(C) - key @ direction, direction)
     value -= np.outer(value @ direction, direction)
-    memory[0] += 28 * np.outer(rng.uniform(1, 2.5, S), direction)
+    memory[0] += 40 * np.outer(rng.uniform(1, 2.5, S), direction)
     # The last sample has no word, so that large scores and the small numbers below stay visible.
     empty = real.copy()
     empty[-1] = False

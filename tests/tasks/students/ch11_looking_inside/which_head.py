@@ -205,6 +205,7 @@ ODD = [
     (lambda *given: {**by_table(*given), "head": 2}, "type"),
     (put_in_place(lambda found: found[:, 0].mean(dim=2)), "other-replacement"),
     (put_in_place(lambda found: found[:, 0]), "not-one-vector"),
+    (put_at(slice(1, None, 2)), "not-at-all-positions"),
     (put_in_place(key=lambda k, h: (h, k)), "no-such-head"),
     (
         put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:].softmax(-1), y[:, -1:])),

@@ -379,10 +379,6 @@ class HundredBelow(Chosen):
         )
 
 
-class ThirtyBelow(HundredBelow):
-    low = -30.0
-
-
 WRONG = {
     "padding-zeroed": PaddingZeroed,
     "key-and-value-exchanged": Exchanged,
@@ -452,5 +448,4 @@ ODD = [
     (ScaledByPlaces, "other-weights"),
     (LowScores, "other-weights"),
     (HundredBelow, "lowered-too-little"),
-    (ThirtyBelow, "other-weights"),
 ]
