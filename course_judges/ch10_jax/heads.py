@@ -246,6 +246,21 @@ _batch_as_one_sequence = mistake(
 )(_one_long_sequence(_as_it_is))
 
 
+_texts_as_positions = mistake(
+    "You map over the positions, so `head` gets the texts at one position as its sequence.",
+    lambda e: (
+        unwrapped(f"""`x` is (B, T, C), and a sequence is one of its B = {e.number("B")} texts,
+    (T, C). So map over axis 0, not over axis 1. {_values(e)}""")
+    ),
+)(
+    InTorch(
+        lambda head, parameters, x: _merged(_found(head, parameters, x.transpose(0, 1))).transpose(
+            0, 1
+        )
+    )
+)
+
+
 def _mapped_apart(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("values")
     said = ("inconsistent sizes", "same size in the mapped dimension")  # of JAX, of torch
@@ -320,6 +335,23 @@ def _which_heads(evidence: Evidence) -> Finding | None:
     )
 
 
+def _right_at_position_0(evidence: Evidence) -> Finding | None:
+    """If only position 0 is right, which sees only itself, so that weights make no difference."""
+    if evidence.same("values") or not evidence.comparable("values"):
+        return None
+    good = close(evidence.yours("values"), evidence.right("values")).all(axis=(0, 2))  # (T,)
+    if not good[0] or good[1:].any():
+        return None
+    return Finding(
+        "right-at-position-0",
+        "Your values are right, but their weights aren't.",
+        "At position 0, which sees only itself, all your numbers are right. At all other positions "
+        "they are wrong, so look at which `query` and `key` each call of `head` gets. "
+        f"{_values(evidence)}",
+        HEADS,
+    )
+
+
 def _heads(numbers: list[int]) -> str:
     """ "head 0 is" or "heads 1, 2 are"."""
     return f"heads {listed(numbers)} are" if len(numbers) > 1 else f"head {numbers[0]} is"
@@ -340,6 +372,6 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
-    properties=(_axes_mixed, _which_heads, _often),
+    properties=(_axes_mixed, _which_heads, _right_at_position_0, _often),
     cases=("values",),
 )

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from course_tasks.answers import Array
 from course_tasks.ch11_looking_inside.shared import (
@@ -136,6 +137,16 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
     }
 
 
+def _left(handed: Tensor, own: Tensor) -> Tensor:
+    """(L, H): at which share of the places (L, H, P, D) each head was given what it found anyway; 0
+    if it was given more than one vector at the others.
+    """
+    left = ((handed - own).abs() < _ALIKE).all(-1)  # (L, H, P)
+    first = (~left).int().argmax(-1)[..., None, None].expand(*left.shape[:2], 1, own.shape[-1])
+    one_vector = (left | (handed == handed.gather(2, first)).all(-1)).all(-1)
+    return left.float().mean(-1) * one_vector
+
+
 def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     run = Watched(given, model)
     names = ("texts", "targets", "sources", "reference")
@@ -145,8 +156,7 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     # One vector for each head, if it is the same in all texts and at all positions.
     own = Runner(given, model)(tensor(given["texts"])).found  # (L, N, H, T, D)
     own = own.transpose(1, 2).flatten(2, 3)
-    # At which share of the positions each head was given what it found anyway.
-    seen["left"] = ((handed - own).abs() < _ALIKE).all(-1).float().mean(-1)
+    seen["left"] = _left(handed, own)
     seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
     if model == "third":
         return {"damage": result["damage"], **seen}

@@ -11,7 +11,7 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
-_BELOW_SMALL_FILLS = -115.0
+_BELOW_SMALL_FILLS, _ABOVE = -115.0, 2.0
 
 
 def _drawn(rng: Rng, *shape: int) -> Array:
@@ -28,8 +28,10 @@ def _inputs(rng: Rng) -> Inputs:
     while True:
         # A head has more channels than the memory has words, so that its weights can be solved for.
         given = _of(rng, real, T, H, S + 1)
-        # At some position, words have scores so low that even a fill of −100 is above them.
-        if _scores(given, 0)[..., real[0]].max(axis=-1).min() < _BELOW_SMALL_FILLS:
+        words, padding = (_scores(given, 0)[..., s].max(axis=-1) for s in (real[0], ~real[0]))
+        # At some position, words have scores so low that even a fill of −100 is above them, and at
+        # some, most weight would be on padding.
+        if words.min() < _BELOW_SMALL_FILLS and (padding - words).max() > _ABOVE:
             return given
 
 

@@ -116,6 +116,7 @@ def one_sequence(head, p, x):
 
 WRONG = {
     "batch-as-one-sequence": one_sequence,
+    "texts-as-positions": lambda head, p, x: heads_nested(head, p, x.swapaxes(0, 1)).swapaxes(0, 1),
     "rows-repeated": heads_of_repeated_rows,
     "keys-and-values-exchanged": lambda head, p, x: heads_nested(
         head, {"query": p["query"], "key": p["value"], "value": p["key"]}, x
@@ -156,6 +157,7 @@ ODD = [
     (heads_after_the_first, "some-heads"),
     (lambda head, p, x: 2 * heads_nested(head, p, x), "constant-ratio"),
     (looks_first, "called-often"),
+    (lambda head, p, x: heads_nested(head, p | {"key": p["query"][0]}, x), "right-at-position-0"),
     (softmax_heads, "head-not-used"),
 ]
 
