@@ -344,9 +344,9 @@ def _right_at_position_0(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "right-at-position-0",
-        "Your values are right, but their weights aren't.",
-        "At position 0, which sees only itself, all your numbers are right. At all other positions "
-        "they are wrong, so look at which `query` and `key` each call of `head` gets. "
+        "Your numbers are right only at position 0, which sees nothing but itself.",
+        "There, weights make no difference. So your values seem to be right and your weights "
+        "wrong: look at which `query` and `key` each call of `head` gets. "
         f"{_values(evidence)}",
         HEADS,
     )
