@@ -430,6 +430,8 @@ def _of_elsewhere(seconds: Seconds, n_layer: int, count: int) -> str:
     if some := _some(right[:4], mine[4] - right[4]):
         return unwrapped(f"""`elsewhere` is too large by exactly what {_named(some)} took, so
         subtract that, too.""")
+    if close(mine[4], np.floor(right[4])) or close(mine[4], right[4].round()):
+        return "`elsewhere` has no decimals. Return it as it is."
     if close(mine[4], -right[4]):
         return "`elsewhere` has the wrong sign, since it should be the whole minus the parts."
     if close(mine[4], right[4] - first.sum()):
