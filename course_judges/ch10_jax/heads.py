@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -339,7 +340,8 @@ def _right_at_position_0(evidence: Evidence) -> Finding | None:
     """If only position 0 is right, which sees only itself, so that weights make no difference."""
     if evidence.same("values") or not evidence.comparable("values"):
         return None
-    good = close(evidence.yours("values"), evidence.right("values")).all(axis=(0, 2))  # (T,)
+    same = close(evidence.yours("values"), evidence.right("values"))
+    good = np.asarray(same.all(axis=(0, 2)))  # (T,)
     if not good[0] or good[1:].any():
         return None
     return Finding(

@@ -127,7 +127,7 @@ def _other(said: str, mine: Array, right: Array, what: str, section: Section) ->
 
 def _only_where(fine: Array) -> str:
     """Where heads (N, B, T) are replaced as they should be, if that is not everywhere."""
-    texts, positions = fine.all(axis=(0, 2)), fine.all(axis=(0, 1))
+    texts, positions = (np.asarray(fine.all(axis=axes)) for axes in ((0, 2), (0, 1)))
     if (fine == texts[:, None]).all():
         return f"in text {listed(np.flatnonzero(texts))} only, but it has to be in all of them"
     if (fine == positions).all():
