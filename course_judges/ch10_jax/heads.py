@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -218,6 +219,49 @@ _queries_averaged = mistake(
 )
 
 
+def _one_long_sequence(flatten: Callable[[Tensor], Tensor]) -> InTorch:
+    """The batch flattened into one sequence, and what is found there brought back."""
+
+    def answer(head: Any, parameters: Tree, x: Tensor) -> Tensor:
+        B, T, _ = x.shape
+        found = _merged(_found(head, parameters, flatten(x).flatten(0, 1)[None]))
+        return flatten(found[0].unflatten(0, (B, T) if flatten is _as_it_is else (T, B)))
+
+    return InTorch(answer)
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+def _position_first(x: Tensor) -> Tensor:
+    return x.transpose(0, 1)
+
+
+_batch_as_one_sequence = mistake(
+    "Your texts see each other, because you made one long sequence of the batch.",
+    lambda e: unwrapped(f"""`head` takes one sequence, whose positions see all before them. With all
+    B · T = {e.number("B") * e.number("T")} positions in one sequence, those of a text also see
+    other texts that come before. Map over the batch instead. {_values(e)}"""),
+    also=(_one_long_sequence(_position_first),),
+)(_one_long_sequence(_as_it_is))
+
+
+_texts_as_positions = mistake(
+    "You map over the positions, so `head` gets the texts at one position as its sequence.",
+    lambda e: (
+        unwrapped(f"""`x` is (B, T, C), and a sequence is one of its B = {e.number("B")} texts,
+    (T, C). So map over axis 0, not over axis 1. {_values(e)}""")
+    ),
+)(
+    InTorch(
+        lambda head, parameters, x: _merged(_found(head, parameters, x.transpose(0, 1))).transpose(
+            0, 1
+        )
+    )
+)
+
+
 def _mapped_apart(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("values")
     said = ("inconsistent sizes", "same size in the mapped dimension")  # of JAX, of torch
@@ -292,6 +336,24 @@ def _which_heads(evidence: Evidence) -> Finding | None:
     )
 
 
+def _right_at_position_0(evidence: Evidence) -> Finding | None:
+    """If only position 0 is right, which sees only itself, so that weights make no difference."""
+    if evidence.same("values") or not evidence.comparable("values"):
+        return None
+    same = close(evidence.yours("values"), evidence.right("values"))
+    good = np.asarray(same.all(axis=(0, 2)))  # (T,)
+    if not good[0] or good[1:].any():
+        return None
+    return Finding(
+        "right-at-position-0",
+        "Your numbers are right only at position 0, which sees nothing but itself.",
+        "There, weights make no difference. So your values seem to be right and your weights "
+        "wrong: look at which `query` and `key` each call of `head` gets. "
+        f"{_values(evidence)}",
+        HEADS,
+    )
+
+
 def _heads(numbers: list[int]) -> str:
     """ "head 0 is" or "heads 1, 2 are"."""
     return f"heads {listed(numbers)} are" if len(numbers) > 1 else f"head {numbers[0]} is"
@@ -312,6 +374,6 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
-    properties=(_axes_mixed, _which_heads, _often),
+    properties=(_axes_mixed, _which_heads, _right_at_position_0, _often),
     cases=("values",),
 )

@@ -20,6 +20,9 @@ _LEAVES = {
     "last.0": "last_0",
     "last.1": "last_1",
 }
+# A norm that is known differs from what was divided by only by rounding; an eps adds more.
+_EXACT, _ADDED = 1e-4, 1e-2
+
 _NEAR = 1e-3
 
 
@@ -121,8 +124,16 @@ def _what_norm(evidence: Evidence, norm: float) -> str:
             for leaf, one in norms.items()
         },
     }
-    said = next((said for said, one in known.items() if abs(norm - one) < 1e-3 * one), "")
-    return f", which is {said}" if said else ""
+    largest = float(evidence.inputs["largest_norm"])
+    if abs(norm - largest**2 / whole) < _EXACT * norm:
+        return ", which is so small because your factor is norm / largest norm, upside down"
+    said = min(known, key=lambda said: abs(norm - known[said]))
+    if abs(norm - known[said]) < _EXACT * norm:
+        return f", which is {said}"
+    added = norm - whole
+    if 0 < added < _ADDED * whole:
+        return f", as if {number(added, 2)} were added to the norm"
+    return ""
 
 
 def shortened(evidence: Evidence) -> Finding | None:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import numbers_apart, unwrapped
@@ -57,6 +58,8 @@ mean_ablation = ablated()
 def farthest_head(evidence: Evidence, value: str) -> str:
     """A sentence on the head whose number is farthest off, in a value of shape (L, H)."""
     mine, right = evidence.yours(value), evidence.right(value)
+    if mine.shape == right.shape and close(mine, right).all():
+        return ""
     layer, head = farthest_index(mine, right)
     one, other = numbers_apart(float(mine[layer, head]), float(right[layer, head]))
     return f"For head {head} of layer {layer} you return {one} instead of {other}."
@@ -143,6 +146,11 @@ _divided_by_the_whole = mistake(
     _shown,
 )(ablated(compare=lambda broken, whole: (broken - whole) / whole))
 
+_divided_by_the_broken = mistake(
+    "You divided the increase by the broken model's loss, but it should be in nats.",
+    _shown,
+)(ablated(compare=lambda broken, whole: (broken - whole) / broken))
+
 
 @mistake("You added up the losses of all symbols instead of taking their mean.", _shown)
 def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
@@ -169,8 +177,16 @@ _mean_of_head_0 = mistake(
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, :, 0].mean((0, 1))))  # noqa: ARG005
 
 _never_below_0 = mistake(
-    "You clipped the increases at 0, but without a harmful head the loss falls.", _shown
+    "You clipped the increases at 0, but without a harmful head the loss falls.",
+    lambda e: _shown(e) or farthest_head(e, "one"),
+    cases=("texts", "one"),
 )(ablated(compare=lambda broken, whole: (broken - whole).clamp(min=0)))
+
+_sign_dropped = mistake(
+    "Your increases have no sign, but without a harmful head the loss falls.",
+    lambda e: _shown(e) or farthest_head(e, "one"),
+    cases=("texts", "one"),
+)(ablated(compare=lambda broken, whole: (broken - whole).abs()))
 
 
 @mistake(
@@ -293,6 +309,8 @@ def other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
         "what it found in the tested texts themselves, so nothing changes": own,
         "what it found in the tested texts minus the mean": own - means,
         "what it found in the tested texts plus the mean": own + means,
+        "the mean of what it found in the tested texts and its mean": (own + means) / 2,
+        "its standard deviation over the reference": found.flatten(2, 3).std(2)[:, :, None, None],
         "half its mean": means / 2,
         "minus its mean": -means,
         "its sum over the reference instead of its mean": found.sum(dim=(2, 3), keepdim=True),

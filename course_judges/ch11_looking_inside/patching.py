@@ -178,6 +178,32 @@ _last_position_patched = mistake(
     "You patched what the head finds only at the last position instead of at all of them.", _shown
 )(patched(replacement=_only_last))
 
+
+def _same_token(evidence: Evidence) -> str:
+    """A sentence on a position that holds one token in both texts."""
+    clean, corrupted = evidence.inputs["clean"], evidence.inputs["corrupted"]
+    same = clean == corrupted
+    other_past = np.cumsum(~same, axis=1) > 0
+    text, position = (int(n) for n in np.argwhere(same & other_past)[-1])
+    return unwrapped(f"""At position {position} of text {text}, for example, both hold token
+    {clean[text, position]}. But heads also read earlier positions, so they find something else
+    there, and it has to be patched, too. {_shown(evidence)}""")
+
+
+@mistake(
+    "You patch a head only at the positions where the two texts hold different tokens.", _same_token
+)
+def _only_where_texts_differ(
+    run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+) -> Tensor:
+    differs = (clean != corrupted)[:, :, None]  # (B, T, 1)
+
+    def replacement(good: Pass, bad: Pass, layer: int, head: int) -> Tensor:
+        return torch.where(differs, good.found[layer, :, head], bad.found[layer, :, head])
+
+    return patched(replacement=replacement)(run, clean, corrupted, right, wrong)
+
+
 _last_finding_everywhere = mistake(
     "You patched what the head found at the last position into all positions.",
     lambda e: unwrapped(f"""Row {len(e.right("shares")) - 1} of your shares is right, because only

@@ -229,6 +229,13 @@ def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     return found / earlier.sum().clamp(min=1)
 
 
+_divided_by_the_heads = mistake(
+    "You divide by the number of heads, too, but each head has its own score.",
+    lambda e: unwrapped(f"""A position counts once, but a mask that has the axis of the heads counts
+    it {e.number("H")} times. {_numbers(e)}"""),
+)(lambda weights, tokens: prefix_matching(weights, tokens) / weights.shape[1])
+
+
 def _not_itself(weights: Tensor, tokens: Tensor) -> Tensor:
     """Leaves out the weight on the position itself, but not the position from the mean."""
     return _score(weights, _behind(_earlier(tokens, -2)), _earlier(tokens).any(-1))

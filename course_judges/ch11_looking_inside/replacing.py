@@ -11,7 +11,7 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
-from course_judges.wording import number, row
+from course_judges.wording import listed, number, row
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
@@ -76,6 +76,10 @@ def put(
     for said, other in others().items():
         if other.size and close(mine, np.broadcast_to(other, mine.shape)).all():
             return _other(f"You replace each head by {said}.", mine, right, what, section)
+    fine = close(mine, right).all(-1).reshape(L * H, *mine.shape[2:4])
+    if fine.any(axis=(1, 2)).all() and not fine.all(axis=(1, 2)).any():
+        said = f"You replace a head by {what} {_only_where(fine)}."
+        return _other(said, mine, right, what, section)
     return _other(f"You don't replace each head by {what}.", mine, right, what, section)
 
 
@@ -119,6 +123,18 @@ def _other(said: str, mine: Array, right: Array, what: str, section: Section) ->
         f"{row(wanted[place])}.",
         section,
     )
+
+
+def _only_where(fine: Array) -> str:
+    """Where heads (N, B, T) are replaced as they should be, if that is not everywhere."""
+    texts, positions = (np.asarray(fine.all(axis=axes)) for axes in ((0, 2), (0, 1)))
+    if (fine == texts[:, None]).all():
+        return f"in text {listed(np.flatnonzero(texts))} only, but it has to be in all of them"
+    if (fine == positions).all():
+        some = np.flatnonzero(positions)
+        s = "s" if len(some) > 1 else ""
+        return f"at position{s} {listed(some)} only, but it has to be at all of them"
+    return "at only some positions, but it has to be at all of them"
 
 
 def _place(place: int, shape: Sequence[int]) -> str:

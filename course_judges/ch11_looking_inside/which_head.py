@@ -17,12 +17,12 @@ from course_judges.ch11_looking_inside.ablation import other_replacements
 from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Runner
-from course_tasks.ch11_looking_inside.which_head import PROBE, SEEN
+from course_tasks.ch11_looking_inside.which_head import MODELS, SEEN
 from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
@@ -148,10 +148,14 @@ def _off(evidence: Evidence, name: str) -> str:
 
 
 def _numbers(evidence: Evidence) -> str:
-    return _off(evidence, "damage")
+    """The number in the first wrong table that is farthest from right."""
+    for nth in MODELS:
+        if said := farthest(evidence, f"{nth}.damage"):
+            return f"In `damage` of the {nth} model, {said[0].lower()}{said[1:]}"
+    return ""
 
 
-_BREAK = ("first.damage", "second.damage")
+_BREAK = tuple(f"{model}.damage" for model in MODELS)
 _CHOICE = (*_BREAK, "first.head", "second.head")
 _LOOKS = ("first.looks", "second.looks")
 
@@ -243,31 +247,54 @@ _at_the_last_position = _by(
 )
 
 
-def _varies(evidence: Evidence) -> bool:
-    """True if the calls show that what replaces a head isn't the same everywhere."""
-    known = ~np.isnan(evidence.yours("first.handed")).any(-1)
-    return bool((known & ~evidence.yours("first.steady")).any())
-
-
-# At the hyphens, only the mean at the last position counts, so the damage is the same.
-@mistake(
+_mean_at_each_position = mistake(
     "You used a separate mean for each position instead of one over all texts and positions.",
     lambda e: f"Take it over texts and positions, as in task 5. {_numbers(e)}",
     ABLATE,
-    recognized=lambda e: _varies(e) and any_of(PROBE, _BREAK, _at_the_last_position)(e),
-)
-def _mean_at_each_position(
-    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
-) -> Result:
-    made = which_head(run, texts, targets, sources, reference)
-    means = run(reference).found.mean(dim=1)  # (L, H, T, D)
-    whole = _loss_at_links(run(texts).logits, targets)
-    damage = torch.zeros(means.shape[:2])
-    for layer, head in np.ndindex(*damage.shape):
-        broken = run(texts, {(layer, head): means[layer, head]})
-        damage[layer, head] = _loss_at_links(broken.logits, targets) - whole
-    return made | {"damage": damage}
+    cases=_BREAK,
+)(_by(replacement=lambda reference, layer, head: reference.found[layer, :, head].mean(0)))
 
+
+def _put_at(places: slice) -> Callable[..., Result]:
+    """The experiment in which a head finds its mean only at some positions."""
+
+    def answer(
+        run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+    ) -> Result:
+        made = which_head(run, texts, targets, sources, reference)
+        whole, other = _passed(_Asked.of(run, texts)), _passed(_Asked.of(run, reference))
+        damage = torch.zeros_like(made["damage"])
+        for layer, head in np.ndindex(*damage.shape):
+            found = whole.found[layer, :, head].clone()  # (B, T, D)
+            found[:, places] = _mean(other, layer, head)
+            broken = run(texts, {(layer, head): found}).logits
+            damage[layer, head] = _loss_at_links(broken, targets)
+        return made | {"damage": damage - _loss_at_links(whole.logits, targets)}
+
+    return answer
+
+
+_only_the_last_position = mistake(
+    "You put the mean in at the last position only, but a head finds it at all positions.",
+    lambda e: unwrapped(f"""As in task 5, it belongs at all positions. What a head of layer 0 writes
+    at earlier ones may be read by layer 1. {_numbers(e)}"""),
+    ABLATE,
+    cases=_BREAK,
+)(_put_at(slice(-1, None)))
+
+_not_at_the_first_position = mistake(
+    "You leave what a head found at position 0, but it finds its mean at all positions.",
+    lambda e: f"As in task 5, the mean belongs at all positions. {_numbers(e)}",
+    ABLATE,
+    cases=_BREAK,
+)(_put_at(slice(1, None)))
+
+_not_at_the_last_position = mistake(
+    "You leave what a head found at the last position, but it finds its mean at all positions.",
+    lambda e: f"As in task 5, the mean belongs at all positions. {_numbers(e)}",
+    ABLATE,
+    cases=_BREAK,
+)(_put_at(slice(0, -1)))
 
 _mean_at_the_last_position = mistake(
     "You took the mean only at the last position instead of over all positions.",
@@ -474,7 +501,7 @@ def _other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
 
 def _as_the_calls_show(evidence: Evidence) -> Finding | None:
     """What was put in place of the heads, and if that is right, what was measured."""
-    wrong = [model for model in ("first", "second") if not evidence.same(f"{model}.damage")]
+    wrong = [model for model in MODELS if not evidence.same(f"{model}.damage")]
     if not wrong:
         return None
     model = wrong[0]
@@ -489,6 +516,16 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
     handed = evidence.shaped(f"{model}.handed", tuple(means.shape))
     steady = evidence.shaped(f"{model}.steady", (L, H))
     if not (steady | np.isnan(handed).any(-1)).all():
+        left = evidence.shaped(f"{model}.left", (L, H))
+        if 0 < left.min() and left.max() < 1:
+            return Finding(
+                "not-at-all-positions",
+                "You put the mean in at some positions only, but a head finds it at all of them.",
+                f"At up to {100 * left.max():.0f} % of the positions, a head still has what it "
+                "finds anyway. What layer 0 writes there may be read by layer 1. "
+                f"{_numbers(evidence)}",
+                ABLATE,
+            )
         return Finding(
             "not-one-vector",
             "What a head finds instead differs between texts or positions in your calls.",

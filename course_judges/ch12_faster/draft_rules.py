@@ -223,12 +223,14 @@ def _kept_otherwise(evidence: Evidence, places: list[Place], p: Array, q: Array)
     shown = unwrapped(f"""{at[0].upper()}{at[1:]}, symbol {d} has p = {number(p[place.i, d])} and
     q = {number(q[place.i, d])}, so min(1, p / q) is {100 * rule[d]:.1f} %, but you keep it in
     {100 * shares[d]:.1f} % of the rows that draft it.""")
-    said = (
-        _all_or_nothing(evidence)
-        or _never_all(evidence)
-        or _same_for_all_rows(places)
-        or _whatever_the_symbol(places)
+    # These may follow the rule and yet count otherwise, so the headline doesn't name the rule.
+    counted = (
+        _all_or_nothing(evidence) or _never_all(evidence, off, places) or _same_for_all_rows(places)
     )
+    if counted:
+        what, more = counted
+        return Finding("other-share-kept", what, f"{more} {shown}".strip(), DRAFTS)
+    said = _whatever_the_symbol(places)
     if not said and (name := _rule(_KEPT, _of_keeping, places, p, q)):
         said = f"Your probability of keeping a draft seems to be {name}."
     if not said and (said := _only_at(off, places)) and all(one.kept.all() for one in off):
@@ -246,33 +248,39 @@ def _by_equality(places: list[Place], p: Array) -> bool:
     return all(_fits(_of_keeping, place, p[place.i]) for place in places)
 
 
-def _all_or_nothing(evidence: Evidence) -> str:
-    """A sentence on rows that keep all of their drafts or none."""
+def _all_or_nothing(evidence: Evidence) -> tuple[str, str] | None:
+    """On rows that keep all of their drafts or none: what is done, and more about it."""
     count, _ = counts(evidence)
     drafted = evidence.inputs["drafted"]
     several = drafted > 1
     none, all_ = count[several] == 0, count[several] == drafted[several]
     if not (none | all_).all() or none.all() or all_.all():
-        return ""
+        return None
     return (
-        "Your rows keep all of their drafts or none, but those before the first rejected one stay."
+        "Your rows keep all of their drafts or none, but those before the first rejected one stay.",
+        "So what you write doesn't follow the model.",
     )
 
 
-def _never_all(evidence: Evidence) -> str:
-    """A sentence on rows that never keep all of their drafts."""
+def _never_all(evidence: Evidence, off: list[Place], places: list[Place]) -> tuple[str, str] | None:
+    """On rows that never keep all of their drafts, and on whether the others are right."""
     count, _ = counts(evidence)
     drafted = evidence.inputs["drafted"]
+    never = {}
     for most in np.unique(drafted[drafted > 0])[::-1]:
         kept = count[drafted == most]
         if kept.any() and kept.max() < most:
-            hint = (
-                " If you look for the first rejected draft, think of rows in which none is."
-                if kept.max() == most - 1
-                else ""
-            )
-            return f"No row with {most} drafts keeps more than {kept.max()} of them.{hint}"
-    return ""
+            never[int(most)] = int(kept.max())
+    if not never:
+        return None
+    most, largest = next(iter(never.items()))
+    told = f"Their largest count is {largest}, so what you write doesn't follow the model."
+    if largest == most - 1:
+        told += " If you look for the first rejected draft, think of rows in which none is."
+    wrong = {place.most for place in off}
+    if wrong == set(never) and any(place.most not in wrong for place in places):
+        told += " All other rows keep drafts with min(1, p / q), as they should."
+    return f"No row with {most} draft{'s' * (most > 1)} keeps all of them.", told
 
 
 def _whatever_the_symbol(places: list[Place]) -> str:
@@ -286,18 +294,20 @@ def _whatever_the_symbol(places: list[Place]) -> str:
     return f"You keep every symbol equally often, in {100 * share:.0f} % of its drafts."
 
 
-def _same_for_all_rows(places: list[Place]) -> str:
-    """A sentence on symbols that are kept in all rows or in none."""
+def _same_for_all_rows(places: list[Place]) -> tuple[str, str] | None:
+    """On symbols that are kept in all rows or in none."""
     alike = all(
         len(kept) < _ENOUGH or kept.all() or not kept.any()
         for place in places
         for _, kept in _kept_of_each(place)
     )
     if not alike or not any(place.kept.any() and not place.kept.all() for place in places):
-        return ""
-    return unwrapped("""At each place, all your rows that draft the same symbol do the same. Each
-    draft needs a random number of its own, (B, K) in all, and not one for all rows, or a fixed
-    limit.""")
+        return None
+    return (
+        "At each place, all your rows that draft the same symbol do the same.",
+        "Each draft needs a random number of its own, (B, K) in all, and not one for all rows, or "
+        "a fixed limit.",
+    )
 
 
 def _written_otherwise(places: list[Place], p: Array, q: Array) -> Finding | None:

@@ -26,6 +26,9 @@ _ADDED = 1e-8
 # Weights below round to 0.
 _HALF = 0.5
 
+# Scales that differ by less than this share differ by rounding.
+_ROUNDING = 1e-5
+
 Size = Callable[[Tensor], Tensor]
 
 
@@ -592,7 +595,9 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(name), evidence.right(name)
     if mine.shape != right.shape or close(mine, right).all() or not (mine > 0).all():
         return None
-    largest, b, g = 2 ** (bits - 1) - 1, *(int(i) for i in farthest_index(mine, right))
+    made = np.where((mine != 1) & ~close(mine, right), mine, right)  # 1 stands for a scale of 0
+    shown = mine if close(made, right).all() else made
+    largest, b, g = 2 ** (bits - 1) - 1, *(int(i) for i in farthest_index(shown, right))
     weights = evidence.inputs[case].reshape(*right.shape, -1)
     low, high = float(weights[b, g].min()), float(weights[b, g].max())
     yours, wanted = numbers_apart(float(mine[b, g]), float(right[b, g]))
@@ -684,11 +689,31 @@ def _what_codes_are(mine: Array, right: Array, weights: Array, scales: Array) ->
     return ""
 
 
+def _scales_slightly_off(evidence: Evidence) -> Finding | None:
+    """If scales are right as numbers go, but not next to weights that are as small."""
+    mine, right = (side("eight.scales").astype(float) for side in (evidence.yours, evidence.right))
+    off = abs(mine / right - 1)
+    if off.max() < _ROUNDING:
+        return None
+    r, g = (int(i) for i in np.unravel_index(int(off.argmax()), off.shape))
+    yours, wanted = numbers_apart(mine[r, g], right[r, g])
+    return Finding(
+        "other-codes",
+        "Your scales are slightly off, so codes of small weights are wrong.",
+        f"In group {g} of row {r} your scale is {yours} instead of {wanted}. If you add an eps to "
+        "keep a scale from being 0, it changes the scales of small weights. Set the scale to 1 "
+        "where a group holds only zeros.",
+        BITS,
+    )
+
+
 def _other_codes(evidence: Evidence) -> Finding | None:
     """If the scales are right and the codes are wrong, one code is worked out."""
     mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
     if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
         return None
+    if found := _scales_slightly_off(evidence):
+        return found
     mine, right = mine.astype(float), right.astype(float)
     r, c = (int(i) for i in farthest_index(mine, right))
     weights = evidence.inputs["eight"].astype(float)

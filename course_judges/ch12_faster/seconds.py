@@ -423,9 +423,15 @@ def _some(numbers: Array, total: float) -> tuple[int, ...]:
 def _of_elsewhere(seconds: Seconds, n_layer: int, count: int) -> str:
     """Why only `elsewhere` is wrong, as far as its number tells."""
     mine, right, first = seconds
+    if abs(mine[4]) < _NEAR * right[4]:
+        return unwrapped(f"""Your `elsewhere` is 0, but {number(right[4], 4)} s are left that pass
+        inside the model and outside the four parts: in each block, between attention and
+        feed-forward. `elsewhere` is the time of the whole writing minus the four parts.""")
     if some := _some(right[:4], mine[4] - right[4]):
         return unwrapped(f"""`elsewhere` is too large by exactly what {_named(some)} took, so
         subtract that, too.""")
+    if close(mine[4], np.floor(right[4])) or close(mine[4], right[4].round()):
+        return "`elsewhere` has no decimals. Return it as it is."
     if close(mine[4], -right[4]):
         return "`elsewhere` has the wrong sign, since it should be the whole minus the parts."
     if close(mine[4], right[4] - first.sum()):

@@ -39,6 +39,7 @@ class Beam:
     end_kept: bool = True
     start_counts: int = 0
     fewer: bool = False
+    grows: bool = False
     refilled: bool = False
     all_ends: bool = False
     more: int = 0
@@ -76,12 +77,11 @@ class Beam:
                     ([*live[i % W][0], i // W % V], score) for i, (_, score) in enumerate(grown)
                 ]
             grown.sort(key=lambda one: one[1] if self.smallest_kept else -one[1])
-            kept = grown[: width - (len(done) if self.fewer else 0)]
+            kept = grown[: width + len(done) * (self.grows - self.fewer)]
             if self.ends:
                 done += [one for one in (grown if self.all_ends else kept) if one[0][-1] == end]
-                live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end][
-                    :width
-                ]
+                live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end]
+                live = live[:width] if self.refilled else live
             else:
                 live = kept
             best = max((one[1] for one in live), default=0.0)
@@ -295,6 +295,14 @@ _beam_too_wide = _mistake(
     _found,
     also=(Beam(times_wider=2),),
 )(Beam(wider=1))
+
+_beam_grows = _mistake(
+    "For each text that has ended, you keep one continuation more than `width`.",
+    lambda e: (
+        unwrapped(f"""A text that has ended is set aside, and the `width` best continuations of the
+    others are kept, no matter how many have ended. {_found(e)}""")
+    ),
+)(Beam(grows=True))
 
 _smallest_kept = _mistake(
     "You keep the continuations with the smallest sums, but the best are those nearest to 0.",
@@ -738,8 +746,8 @@ def _judged_text(evidence: Evidence) -> Finding | None:
         "Your beam finds your text, but it holds another one that has a larger value.",
         f"[{listed(mine)}] has the value {one}, and [{listed(right)}] has {other}. Either you "
         "compare texts by something else than sum / n ** power, or the better text gets lost: "
-        "because it isn't among the texts that you compare at the end, or because your search "
-        f"stops before it is complete. {told}",
+        "because a step keeps too few continuations, because it isn't among the texts that you "
+        f"compare at the end, or because your search stops before it is complete. {told}",
         BEAM,
     )
 

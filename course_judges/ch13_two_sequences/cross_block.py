@@ -103,9 +103,10 @@ def _sizes(evidence: Evidence) -> str:
 
 
 def _padded(evidence: Evidence) -> str:
-    real = evidence.inputs["real"]
-    return unwrapped(f"""The memory of sample 0 has {int(real[0].sum())} words and
-    {int((~real[0]).sum())} places of padding. {_off(evidence)}""")
+    words = int(evidence.inputs["real"][0].sum())
+    padding = evidence.number("S") - words
+    return unwrapped(f"""The memory of sample 0 has {words} word{"s" * (words > 1)} and
+    {padding} place{"s" * (padding > 1)} of padding. {_off(evidence)}""")
 
 
 def _no_word(evidence: Evidence) -> str:
@@ -399,10 +400,28 @@ class _PaddingZeroed(CrossAttention):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
 
 
+def _lowered(by: float, *, filled: bool) -> Any:
+    """An answer whose scores of padding are a number below 0, or are lowered by it."""
+
+    def weigh(self, s, hidden):
+        low = s.masked_fill(hidden, -by) if filled else s - by * hidden
+        weights = low.softmax(dim=-1)
+        return weights.masked_fill(hidden.all(dim=-1, keepdim=True), 0.0)
+
+    return _with(weigh=weigh)
+
+
 _lowered_too_little = mistake(
     "You didn't lower the scores of padding enough, so it still gets some weight. Use −inf.",
-    _padded,
-    also=(_with(weigh=lambda self, s, hidden: (s - 1.0 * hidden).softmax(dim=-1)),),
+    lambda e: f"The scores of words may be as low as yours of padding. {_padded(e)}",
+    also=(
+        _with(weigh=lambda self, s, hidden: (s - 1.0 * hidden).softmax(dim=-1)),
+        *(
+            _lowered(by, filled=filled)
+            for by in (5.0, 10.0, 20.0, 50.0, 100.0)
+            for filled in (True, False)
+        ),
+    ),
 )(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1.0).softmax(dim=-1)))
 
 _real_of_the_first = mistake(
@@ -671,10 +690,12 @@ def _of_all_weights(
             "largest score alone, or make the scores too large?",
         )
     share = seen.sum(axis=-1, keepdims=True)
+    some = share > 10 * _READABLE
+    hidden_seen = np.abs(np.where(words, 0.0, yours)).max() > _READABLE
     if (
-        np.abs(np.where(words, 0.0, yours)).max() > _READABLE
-        and share.min() > _READABLE
-        and np.abs(seen / share - wanted).max() < 0.01
+        hidden_seen
+        and some.any()
+        and np.abs(np.where(some, seen / np.where(some, share, 1.0) - wanted, 0.0)).max() < 0.05
     ):
         return (
             "Padding gets some of your weight, but it should get none.",
@@ -688,7 +709,7 @@ def _of_all_weights(
         return None
     if abs(factor - 1) > 0.01:
         return _another_scale(evidence, factor)
-    if (wanted[np.abs(yours) < _READABLE] > 0.1).any():
+    if not hidden_seen and (wanted[np.abs(yours) < _READABLE] > 0.1).any():
         return (
             "You hide words of the memory that should be seen.",
             "Of the places that you do see, the weights are in the right proportions, so only the "

@@ -152,6 +152,17 @@ _WAYS_TO_FIT = (
         "sum of this one and the identity isn't the one with the smallest entries.",
         _difference,
     ),
+    Choice(
+        "map-back-fitted",
+        "You fit the map that leads back, from `table[t + shift]` to `table[t]`.",
+        lambda x, y: _least(y, x),
+    ),
+    Choice(
+        "means-subtracted",
+        "You subtract the mean of the rows on both sides before you fit the map, as if there were "
+        "a constant part.",
+        lambda x, y: _least(x - x.mean(0), y - y.mean(0)),
+    ),
     *(
         Choice(
             "small-singular-values-cut",
@@ -441,6 +452,8 @@ def explanation(
         for name, table in tables.items()
         for n, error in zip(trained, mine[name], strict=True)
     ]
+    if not any(math.isfinite(error) for _, error in asked):
+        return ()
     right = tuple(axis[0] for axis in _AXES)
     for count in (1, 2):
         for axes in combinations(range(len(_AXES)), count):
@@ -454,4 +467,6 @@ def explanation(
 
 
 def _same(one: float, other: float) -> bool:
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
     return math.isfinite(one) and abs(one - other) <= _NEAR * (1 + abs(other))

@@ -102,11 +102,26 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
                 return f"Your `{name}` has shape {mine.shape} instead of {right.shape}."
-            for b in range(len(right)):
-                if not np.array_equal(mine[b], right[b]):
-                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
-                    [{listed(right[b])}].""")
+            if not np.array_equal(mine, right):
+                b = _wrong_row(mine, right, -100 if name == "y" else evidence.number("pad"))
+                return unwrapped(f"""Row {b} {does} [{listed(mine[b])}] instead of
+                [{listed(right[b])}].""")
     return ""
+
+
+def _wrong_row(mine: Array, right: Array, fill: int) -> int:
+    """The first row that is wrong without what it is filled with, or else with that."""
+    T = max(mine.shape[1], right.shape[1])
+    one, other = (
+        np.pad(side, ((0, 0), (0, T - side.shape[1])), constant_values=fill)
+        for side in (mine, right)
+    )
+    return int((one != other).any(axis=1).argmax())
+
+
+def _predicted(evidence: Evidence) -> str:
+    """The first wrong row, of what is predicted if there is one."""
+    return _rows(evidence, "y") or _rows(evidence)
 
 
 def _marks(evidence: Evidence, of: str = "xy") -> str:
@@ -129,7 +144,7 @@ _no_start = mistake("What your decoder reads doesn't begin with `start`.", _mark
 
 _no_end = mistake(
     "Your decoder never has to predict the end.",
-    lambda e: f"{_marks(e)} A model that never learns to predict the end won't stop.",
+    lambda e: f"{_marks(e, 'y')} A model that never learns to predict the end won't stop.",
 )(Teacher(ends="none"))
 
 _end_read = mistake(
@@ -202,19 +217,28 @@ _last_tokens_kept = mistake(
 
 _end_after_cut = mistake(
     "You put `end` at the end of a text that was cut, but it goes on, so it should have none.",
-    lambda e: unwrapped(f"""{_rows(e)} The end takes the place of the last token that should be
+    lambda e: unwrapped(f"""{_predicted(e)} The end takes the place of the last token that should be
     predicted, so cut the text to `longest` tokens and not to `longest` − 1. The model would learn
     to stop in the middle of a text."""),
 )(Teacher(ends="forced"))
 
 _end_added_after_cut = mistake(
     "You added an `end` after a text that was cut, but it goes on, so it should have none.",
-    lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
+    lambda e: f"{_predicted(e)} The model would learn to stop in the middle of a text.",
 )(Teacher(ends="added"))
+
+
+def _tight_end_not_predicted(texts, start, end, pad, longest):
+    """Reads as it should, but doesn't predict an end that just fits."""
+    x, _ = teacher_forced(texts, start, end, pad, longest)
+    _, y = Teacher(tight=False)(texts, start, end, pad, longest)
+    return x, y
+
 
 _fitting_end_lost = mistake(
     "You dropped the end of a text that just fits with its end.",
-    lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_rows(e)}",
+    lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_predicted(e)}",
+    also=(_tight_end_not_predicted,),
 )(Teacher(tight=False))
 
 _one_too_few = mistake(

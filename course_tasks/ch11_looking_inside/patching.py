@@ -51,6 +51,9 @@ def _of(
             "corrupted": rng.integers(V, size=(B, T)).astype(np.int64),
             "right": rng.integers(V, size=B).astype(np.int64),
         }
+        if T > 1:  # in text 0, both runs end with one token, but what comes before it differs
+            given["corrupted"][0, -1] = given["clean"][0, -1]
+            given["corrupted"][0, -2] = (given["clean"][0, -2] + 1) % V
         given["wrong"] = (given["right"] + rng.integers(1, V, size=B)) % V
         run, rows = Runner(given), torch.arange(B)
         right, wrong = tensor(given["right"]), tensor(given["wrong"])

@@ -6,14 +6,26 @@ import functools
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import CALLS, HEADS, LAYERS, Watched
+from course_tasks.ch11_looking_inside.shared import (
+    CALLS,
+    HEADS,
+    LAYERS,
+    Runner,
+    Watched,
+    random_model,
+)
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+MODELS = ("first", "second", "third")
+
 KEYS = ("prediction", "damage", "head", "looks")
+
+_ALIKE = 1e-6
 
 HYPHEN, START, CAPITALS, SMALL = 0, 1, 3, 5
 """Token 0 is the hyphen, token 1 the start; then come 3 capitals and 5 small letters."""
@@ -90,6 +102,15 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
     return stacked
 
 
+def _reading_between(rng: Rng, T: int) -> dict[str, Array]:
+    """A drawn model, whose layer 1 reads at all positions what layer 0 wrote there. In the models
+    by hand, no head reads what another one wrote, so they don't show at which positions a head is
+    replaced.
+    """
+    drawn = random_model(rng, V, T, C=12, D=4)
+    return {f"third.{name.removeprefix('model.')}": array for name, array in drawn.items()}
+
+
 def _inputs(rng: Rng) -> Inputs:
     return _of(rng, int(rng.integers(9, 12)), int(rng.integers(20, 25)))
 
@@ -106,6 +127,7 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
     return {
         **_model(rng, "first", T, carrier=int(rng.choice([1, 2]))),
         **_model(rng, "second", T, carrier=HEADS + int(rng.choice([0, 2]))),
+        **_reading_between(rng, T),
         "texts": texts,
         "targets": targets,
         "sources": sources,
@@ -115,6 +137,16 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
     }
 
 
+def _left(handed: Tensor, own: Tensor) -> Tensor:
+    """(L, H): at which share of the places (L, H, P, D) each head was given what it found anyway; 0
+    if it was given more than one vector at the others.
+    """
+    left = ((handed - own).abs() < _ALIKE).all(-1)  # (L, H, P)
+    first = (~left).int().argmax(-1)[..., None, None].expand(*left.shape[:2], 1, own.shape[-1])
+    one_vector = (left | (handed == handed.gather(2, first)).all(-1)).all(-1)
+    return left.float().mean(-1) * one_vector
+
+
 def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     run = Watched(given, model)
     names = ("texts", "targets", "sources", "reference")
@@ -122,7 +154,12 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     seen = run.seen(tensor(given["texts"]))
     handed = run.handed(tensor(given["texts"])).flatten(2, 3)  # (L, H, N · T, D)
     # One vector for each head, if it is the same in all texts and at all positions.
+    own = Runner(given, model)(tensor(given["texts"])).found  # (L, N, H, T, D)
+    own = own.transpose(1, 2).flatten(2, 3)
+    seen["left"] = _left(handed, own)
     seen["handed"], seen["steady"] = handed[:, :, 0], (handed == handed[:, :, :1]).all(dim=(2, 3))
+    if model == "third":
+        return {"damage": result["damage"], **seen}
     try:
         layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
     except (TypeError, ValueError) as error:
@@ -138,11 +175,11 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     }
 
 
-SEEN = (*CALLS, "steady")
+SEEN = (*CALLS, "steady", "left")
 """What a judge gets to see of the calls of a model, beside what an answer returns."""
 
 PROBE = Probe(
     _inputs,
-    {name: functools.partial(_experiment, name) for name in ("first", "second")},
+    {name: functools.partial(_experiment, name) for name in MODELS},
     second=_one_text,
 )

@@ -32,6 +32,7 @@ def _inputs(rng: Rng) -> Inputs:
         _hiding(rng, V, start, end, width),  # after the first token that has no place in the beam
         _hiding(rng, V, start, end, width - 1),  # after the token that has the last place
         _hiding(rng, V, start, end, width - 1, ended=True),  # after one displaced by an ended text
+        _hiding_later(rng, V, start, end, width),  # after the first without a place, in step 2
         _second_best(rng, V, start, end),
         _going_on(rng, V, start, end),
     ]
@@ -48,6 +49,22 @@ def _hiding(rng: Rng, V: int, start: int, end: int, place: int, *, ended: bool =
     if ended:
         logits[start, end] = 0.1 - _ENDS - _first_waves(start, V)[end]
     logits[ranked[place], ranked[place]] = 20
+    return logits
+
+
+def _hiding_later(rng: Rng, V: int, start: int, end: int, width: int) -> Array:
+    """(V, V) a model whose likeliest first token, `a`, has all likely continuations. After the one
+    that has no place in the beam, a text repeats it. A text may also end at once, which is second
+    among the first tokens, so that one text is finished in step 2.
+    """
+    logits, ranked = _nearly_flat(rng, V, start, end)
+    a, best = ranked[0], ranked[width]
+    spaced = -0.15 * np.arange(len(ranked))
+    logits[start, ranked] = spaced - 6 - _first_waves(start, V)[ranked]
+    logits[start, a] += 6
+    logits[start, end] = -3 - _ENDS - _first_waves(start, V)[end]
+    logits[a, ranked] = spaced - _waves(np.array([[start, a]]), V)[0, ranked]
+    logits[best, best] = 20
     return logits
 
 

@@ -108,7 +108,15 @@ def heads_after_the_first(head, p, x):
     return heads_nested(head, {**p, "query": query}, x)
 
 
+def one_sequence(head, p, x):
+    B, T, C = x.shape
+    found = jax.vmap(head, AXES)(p, x.reshape(B * T, C))  # (H, B·T, D)
+    return found.swapaxes(0, 1).reshape(B, T, -1)
+
+
 WRONG = {
+    "batch-as-one-sequence": one_sequence,
+    "texts-as-positions": lambda head, p, x: heads_nested(head, p, x.swapaxes(0, 1)).swapaxes(0, 1),
     "rows-repeated": heads_of_repeated_rows,
     "keys-and-values-exchanged": lambda head, p, x: heads_nested(
         head, {"query": p["query"], "key": p["value"], "value": p["key"]}, x
@@ -149,6 +157,7 @@ ODD = [
     (heads_after_the_first, "some-heads"),
     (lambda head, p, x: 2 * heads_nested(head, p, x), "constant-ratio"),
     (looks_first, "called-often"),
+    (lambda head, p, x: heads_nested(head, p | {"key": p["query"][0]}, x), "right-at-position-0"),
     (softmax_heads, "head-not-used"),
 ]
 

@@ -193,6 +193,10 @@ WRONG = {
     "in-bits": lambda *given: by_table(*given) / torch.tensor(2.0).log(),
     "mean-of-head-0": head_0_for_all,
     "divided-by-the-whole": second_set.ablation_as_a_share,
+    "divided-by-the-broken": with_stand_in(
+        channel_means, compare=lambda broken, whole: 1 - whole / broken
+    ),
+    "sign-dropped": lambda *given: by_table(*given).abs(),
     "never-below-0": sixth_set.no_head_harms,
     "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
     "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),

@@ -107,9 +107,24 @@ def lead_of_layers(run, clean, corrupted, right, wrong):
     return table(run, value, clean)
 
 
+def only_different(run, clean, corrupted, right, wrong):
+    """Patches a position only if its tokens differ."""
+    good, bad = run(clean), run(corrupted)
+    ends = [leads(one.logits, right, wrong) for one in (bad, good)]
+
+    def value(layer, head):
+        new = bad.found[layer, :, head].clone()
+        for b, t in (clean != corrupted).nonzero().tolist():
+            new[b, t] = good.found[layer, b, head, t]
+        return share(leads(run(corrupted, {(layer, head): new}).logits, right, wrong), *ends)
+
+    return table(run, value, clean)
+
+
 RIGHT = {"table": by_table, "text by text": text_by_text, "log odds": log_odds}
 
 WRONG = {
+    "only-where-texts-differ": only_different,
     "divided-by-the-clean-lead": ch11.share_of_the_clean_lead,
     "kept-between": fifth_set.shares_within_zero_and_one,
     "mean-of-the-texts": fourth_set.mean_of_the_clean_texts,
@@ -175,6 +190,10 @@ ODD = [
     (patching(lambda logits, r, w: leads(logits, r, w).clamp(min=-1)), "other-difference"),
     (patching(stand=lambda good, bad: bad), "other-replacement"),
     (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
+    (
+        patching(stand=lambda good, bad: torch.cat([bad[:, :1], good[:, 1:]], dim=1)),
+        "other-replacement",
+    ),
     (lambda run, a, b, r, w: by_table(run, a, a.flip(0), r, w), "other-texts"),
     (lambda run, a, b, r, w: lead_of_layers(run, a, b, r, w), "several-replaced"),
 ]

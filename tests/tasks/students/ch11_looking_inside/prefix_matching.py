@@ -109,6 +109,7 @@ def where_found(w, x):
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
+    "divided-by-the-heads": lambda w, x: counted(w, x) / len(w[0]),
     "rolled-round": rolled_first,
     "only-where-found": where_found,
     "one-zero-for-all": sixth_set.one_zero_for_all_heads,

@@ -120,9 +120,30 @@ def put_in_place(stand=lambda found: found.mean(dim=(1, 3)), loss=None, key=lamb
     return answer
 
 
+def put_at(places):
+    def answer(run, texts, targets, sources, reference):
+        own, means = run(texts).found, run(reference).found.mean(dim=(1, 3))
+        keeps = torch.ones(texts.shape[1], 1, dtype=torch.bool)
+        keeps[places] = False
+
+        def value(layer, head):
+            other = torch.where(keeps, own[layer, :, head], means[layer, head])
+            broken = run(texts, {(layer, head): other}).logits
+            ends = [one[:, -1:] for one in (broken, run(texts).logits)]
+            return cross_entropy(ends[0], targets[:, -1:]) - cross_entropy(ends[1], targets[:, -1:])
+
+        made = by_table(run, texts, targets, sources, reference)
+        return {**made, "damage": table(run, value, texts)}
+
+    return answer
+
+
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
 WRONG = {
+    "only-the-last-position": put_at(slice(-1, None)),
+    "not-at-the-first-position": put_at(slice(1, None)),
+    "not-at-the-last-position": put_at(slice(None, -1)),
     "mean-at-each-position": put_in_place(lambda found: found.mean(dim=1)),
     "loss-before-the-hyphen": before_the_hyphen,
     "loss-itself": loss_itself,
@@ -184,6 +205,7 @@ ODD = [
     (lambda *given: {**by_table(*given), "head": 2}, "type"),
     (put_in_place(lambda found: found[:, 0].mean(dim=2)), "other-replacement"),
     (put_in_place(lambda found: found[:, 0]), "not-one-vector"),
+    (put_at(slice(1, None, 2)), "not-at-all-positions"),
     (put_in_place(key=lambda k, h: (h, k)), "no-such-head"),
     (
         put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:].softmax(-1), y[:, -1:])),

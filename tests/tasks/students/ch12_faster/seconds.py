@@ -296,6 +296,7 @@ WRONG = {
 
 
 ODD = [
+    (lambda *given: {**hooking(*given), "elsewhere": 0.0}, "other-seconds"),
     (lambda *given: {name: int(s) for name, s in hooking(*given).items()}, "other-seconds"),
     (swapped_names, "exchanged"),
     (window_of_the_prompt, "other-seconds"),

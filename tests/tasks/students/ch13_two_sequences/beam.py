@@ -294,7 +294,26 @@ def divided(how):
     )
 
 
+def wider_with_each_end(f, start, end, width, longest, power):
+    """Makes room for the texts that have ended, although they are in a list of their own."""
+    live, over = [(0.0, [])], []
+    for _ in range(longest):
+        table = f(torch.tensor([[start, *t] for _, t in live])).tolist()
+        every = sorted(
+            ((s + g, [*t, v]) for (s, t), row in zip(live, table) for v, g in enumerate(row)),
+            reverse=True,
+        )
+        best = every[: width + len(over)]
+        over = over + [one for one in best if one[1][-1] == end]
+        live = [one for one in best if one[1][-1] != end]
+        if not live:
+            break
+    score, tokens = max(over + live, key=lambda one: one[0] / len(one[1]) ** power)
+    return tokens, score / len(tokens) ** power
+
+
 WRONG = {
+    "beam-grows": wider_with_each_end,
     "best-value-has-ended": thirteenth_set.stops_when_no_live_text_leads,
     "two-have-ended": plain(two=True),
     "end-not-added": plain(free_end=True),

@@ -370,6 +370,15 @@ class TalksToItself(Parts):
         return torch.stack(rows)
 
 
+class HundredBelow(Chosen):
+    low = -100.0
+
+    def looks(self, scores, real):
+        return (
+            torch.where(real, scores, torch.tensor(self.low)).softmax(-1) * real.any(-1)[..., None]
+        )
+
+
 WRONG = {
     "padding-zeroed": PaddingZeroed,
     "key-and-value-exchanged": Exchanged,
@@ -438,4 +447,5 @@ ODD = [
     (OneHeadForAll, "other-weights"),
     (ScaledByPlaces, "other-weights"),
     (LowScores, "other-weights"),
+    (HundredBelow, "lowered-too-little"),
 ]
