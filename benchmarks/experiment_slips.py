@@ -261,6 +261,13 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Left out the word itself, and then took the second one.",
             {"scores.argmax(dim=1)": "scores.topk(2, dim=1).indices[:, 1]"},
         ),
+        "second-of-each-row": Slip(
+            "Took the second largest of each row, as if the largest were always the word itself.",
+            {
+                ".fill_diagonal_(-1.0)": "",
+                "scores.argmax(dim=1)": "scores.topk(2, dim=1).indices[:, 1]",
+            },
+        ),
         "only-earlier-words": Slip(
             "Compared each word only with those before it.",
             {"scores.argmax(dim=1)": "scores.tril(-1).argmax(dim=1)"},

@@ -283,8 +283,8 @@ def _three_faults(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 @mistake(
     "You let rows pass that have two faults.",
     lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It looks ahead, and one of its weights is
-    negative. If exactly one of the conditions has to be true, as with `^` or a count of 1, two
-    faults cancel. With `|`, one or more are enough."""),
+    negative. With `^`, two faults cancel, and a count of the conditions that are true may be more
+    than 1. With `|`, one or more are enough."""),
     cases=("ahead", "signs"),
     also=(lambda weights: sum(one.int() for one in _three_faults(weights)) == 1,),
 )

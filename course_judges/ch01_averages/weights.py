@@ -321,10 +321,16 @@ def _how_uneven(weights: Array) -> str:
     t = len(weights.reshape(weights.shape[-2:])) - 1
     if np.ptp(ratios[1:]) < 1e-3 * ratios.max() and abs(ratios[-1] - 1) > 1e-3:
         newest = f"the newest position has the weight {number(float(seen[-1]))}"
+        oldest = ""
+        if abs(ratios[0] - 1) < 1e-3:
+            oldest = ", except that the oldest two count the same"
+        elif abs(ratios[0] - ratios[-1]) > 1e-3 * ratios.max():
+            times = number(float(1 / ratios[0]))
+            oldest = f", except that the oldest counts {times} times as much as the next"
         return unwrapped(f"""In row {t}, {newest}, and before it each step further back counts
-        {number(float(1 / ratios[-1]))} times as much as the step before. This happens if a mean is
-        updated by a fixed share of each new value, as in (mean + new) / 2. For a mean of n values,
-        the share of the n-th is 1 / n.""")
+        {number(float(1 / ratios[-1]))} times as much as the step before{oldest}. This happens if a
+        mean is updated by a fixed share of each new value, as in (mean + new) / 2. For a mean of n
+        values, the share of the n-th is 1 / n.""")
     if np.ptp(steps) < 1e-3 * np.abs(steps).max():
         way = "grow" if steps[0] > 0 else "fall"
         return unwrapped(f"""In row {t}, your weights {way} by the same amount,

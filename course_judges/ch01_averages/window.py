@@ -70,6 +70,22 @@ def _divides_by_width(T: int, width: int) -> Tensor:
 
 
 @mistake(
+    "Position 0 counts several times in rows with fewer than `width` positions.",
+    lambda e: unwrapped(f"""With `width = {int(e.inputs["wider"][0])}`, row 1 of your matrix is
+    {row(e.yours("wide")[1])}. Besides its own weight, position 0 has that of everything that would
+    lie before the beginning. If you clamp positions to 0 or repeat the first one, leave out those
+    below 0 instead, and divide by the number of positions that are there."""),
+    cases=("weights", "wide"),
+)
+def _first_position_repeated(T: int, width: int) -> Tensor:
+    t = torch.arange(T)
+    before = (width - 1 - t).clamp(min=0)
+    weights = _band(T, width)
+    weights[:, 0] += before
+    return weights / width
+
+
+@mistake(
     "Your first rows are empty.",
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
     {number(matrix(e)[0].sum())}. You choose nothing in rows with fewer than `width` positions, but

@@ -73,6 +73,10 @@ SLIPS = {
         "shakespeare": {"words": (4.759, 4.855), "dot": (7.352, 7.501), "cosine": (4.666, 4.76)},
         "play": {"words": (5.075, 5.178), "dot": (7.168, 7.312), "cosine": (5.148, 5.252)},
     },
+    "second-of-each-row": {
+        "shakespeare": {"words": (4.759, 4.855), "dot": (6.673, 6.807), "cosine": (4.58, 4.673)},
+        "play": {"words": (5.075, 5.178), "dot": (6.808, 6.945), "cosine": (4.91, 5.01)},
+    },
     "only-earlier-words": {
         "shakespeare": {"words": (4.759, 4.855), "dot": (6.445, 6.575), "cosine": (4.125, 4.208)},
         "play": {"words": (5.075, 5.178), "dot": (7.006, 7.147), "cosine": (4.66, 4.754)},
@@ -295,6 +299,15 @@ _second_best = measured_otherwise(
     SLIPS["second-best"],
 )
 
+_second_of_each_row = measured_otherwise(
+    RANGES,
+    "You probably took the second largest number of each row, as if the largest were always that "
+    "of the word itself.",
+    "By the cosine it is, but by the dot product a longer word often has a larger one. Leave out "
+    "the diagonal, for example by `fill_diagonal_(-1)`, and take the largest number that is left.",
+    SLIPS["second-of-each-row"],
+)
+
 _only_earlier_words = measured_otherwise(
     RANGES,
     "You probably compared each word only with those before it.",
@@ -376,12 +389,13 @@ _CHOICE = (
 _RIGHT_ONES = {
     ("words",): "So your 300 words and their lengths are right. What both of the others share is "
     f"the vectors, which hold how often a word contains each letter, and the choice. {_CHOICE}",
-    ("words", "dot"): "So the words, their vectors and your way to choose are right. What is left "
-    "is the cosine: every vector is divided by its own length, the root of the sum of its squares, "
-    "before all pairs are multiplied.",
-    ("words", "cosine"): "So the words, their vectors and your way to choose are right. What is "
-    "left is the dot product: it takes the vectors as they are, and in each row the largest "
-    "number, the first one if there are several, without the word itself.",
+    ("words", "dot"): "So the words, their vectors and your way to choose by the dot product are "
+    "right. What is left is the cosine: every vector is divided by its own length, the root of the "
+    "sum of its squares, before all pairs are multiplied. Then choose as by the dot product.",
+    ("words", "cosine"): "So the words and their vectors are right. What is left is the dot "
+    "product and how you choose by it. It takes the vectors as they are. Leave out the diagonal, "
+    "which need not hold the largest number of its row, and take the largest of the others, the "
+    "first one if there are several.",
     ("dot", "cosine"): "So the words and the choice are right. What is left is `words`, the mean "
     "length of the 300 words, each counted once.",
     (): "The first number already differs, so you look at other words, or at other lengths, before "

@@ -384,6 +384,25 @@ _scales_confused = mistake(
     recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
+
+def _largest_above_sound(evidence: Evidence) -> str:
+    """The largest difference from sound weights with its sign, if it is 0 but for rounding."""
+    late, sound = _matrix(evidence, LATE), _matrix(evidence, SOUND)
+    if (late - sound).max() > 1e-6:
+        return ""
+    return unwrapped(f"""No weight here is larger than in the sound ones, so the largest difference
+    with its sign is 0, but without it {number(np.abs(late - sound).max())}. If you take the largest
+    difference, use `(weights - sound).abs().max()`.""")
+
+
+_late_for_sound = mistake(
+    "You call weights sound that were scaled too late.",
+    lambda e: unwrapped(f"""Row 0 sums to {number(_matrix(e, LATE)[0].sum())}, which is
+    1/√{e.number("C")}. {_largest_above_sound(e)} If “sound” is what is left where nothing matches,
+    compute these weights again. {_recipe(LATE)}"""),
+    recognized=_only({LATE: [SOUND]}),
+)(saying(scaled_too_late=SOUND))
+
 _sums_unasked = mistake(
     "You give the wrong name to weights that were scaled too late.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,

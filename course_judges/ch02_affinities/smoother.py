@@ -390,6 +390,17 @@ _city_blocks = mistake(
 )(_of_squares(lambda gaps: gaps.abs().sum(-1) ** 2))
 
 
+@mistake(
+    "You took a softmax for each coordinate alone and then the mean of both.",
+    lambda e: unwrapped(f"""{_first_place(e)} A squared distance is the sum of both squared
+    differences, so add them up first. Then there is one score for each station, and one
+    softmax."""),
+)
+def _softmax_of_each_coordinate(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    scores = -(at[:, None] - known).square() / (2 * width**2)  # (N, M, 2)
+    return scores.softmax(dim=1).mean(dim=-1) @ values
+
+
 # In double precision, a smaller weight has lost its digits.
 _TINY = 1e-250
 

@@ -94,7 +94,16 @@ def window_wrong_diagonal(T, width):
     return _mean(torch.triu(torch.ones(T, T).tril(), diagonal=width)).nan_to_num()
 
 
+def window_clamped(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        for back in range(width):
+            weights[t, max(0, t - back)] += 1 / width
+    return weights
+
+
 WRONG = {
+    "first-position-repeated": window_clamped,
     "divides-by-the-past": window_cut_from_means,
     "nothing-hidden": lambda T, width: torch.zeros(T, T).softmax(dim=0),
     "width-ignored": lambda T, width: window_loop(T, 3),

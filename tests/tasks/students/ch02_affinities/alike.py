@@ -61,6 +61,12 @@ WRONG = {
         "dot": 7.4267,
         "cosine": 4.7133,
     },
+    "second-of-each-row": lambda: {
+        "text": "shakespeare",
+        "words": 4.8067,
+        "dot": 6.74,
+        "cosine": 4.6267,
+    },
     "only-earlier-words": lambda: {
         "text": "shakespeare",
         "words": 4.8067,

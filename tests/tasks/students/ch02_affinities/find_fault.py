@@ -181,7 +181,12 @@ def fault_two_weights_ahead(x, weights):
     return "zero mask" if torch.isclose(weights[0, 1], weights[0, 2], rtol=1e-4) else "no mask"
 
 
+def fault_without_abs(x, weights):
+    return next(name for name, w in _seven(x).items() if torch.max(weights - w) < 1e-5)
+
+
 WRONG = {
+    "late-for-sound": fault_without_abs,
     "one-future-weight": fault_equal_weights_ahead,
     "exact-comparison": fault_equal_or_nothing,
     "one-name-for-all": fault_equal,

@@ -161,7 +161,15 @@ def map_with_one_shift(at, known, values, width):
     return torch.nan_to_num(powers @ values / powers.sum(1, keepdim=True))
 
 
+def map_of_two_softmaxes(at, known, values, width):
+    weights = [
+        F.softmax(-((at[:, i, None] - known[:, i]) ** 2) / (2 * width**2), dim=1) for i in (0, 1)
+    ]
+    return (weights[0] + weights[1]) / 2 @ values
+
+
 WRONG = {
+    "softmax-of-each-coordinate": map_of_two_softmaxes,
     "one-shift-for-all": map_with_one_shift,
     "width-of-ones-own": lambda at, known, values, width: map_cdist(at, known, values, 0.5),
     "quotient-squared": lambda at, known, values, width: _map(
