@@ -99,6 +99,14 @@ SLIPS = {
         "shakespeare": {"seen_4": (0.792, 0.808), "seen_8": (0.18, 0.183), "seen_16": (0.0, 0.002)},
         "play": {"seen_4": (0.944, 0.963), "seen_8": (0.558, 0.569), "seen_16": (0.104, 0.106)},
     },
+    "earlier-validation": {
+        "shakespeare": {
+            "seen_4": (0.971, 0.99),
+            "seen_8": (0.545, 0.556),
+            "seen_16": (0.028, 0.03),
+        },
+        "play": {"seen_4": (0.986, 1.006), "seen_8": (0.836, 0.853), "seen_16": (0.307, 0.313)},
+    },
 }
 
 _distinct = measured_otherwise(
@@ -181,6 +189,13 @@ _begins_of_training = measured_otherwise(
     SLIPS["begins-of-training"],
 )
 
+_earlier_validation = measured_otherwise(
+    RANGES,
+    "You probably counted a piece as seen if it occurs earlier in the validation split, too.",
+    "Only what the training split has counts. Collect its pieces first, and add none of the "
+    "validation split.",
+    SLIPS["earlier-validation"],
+)
 
 _same_place = measured_otherwise(
     RANGES,
