@@ -9,6 +9,7 @@ from course_judges.ch03_text.sections import SPLITS
 from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
+    Ranges,
     exchanged,
     in_percent,
     lies,
@@ -189,12 +190,21 @@ _begins_of_training = measured_otherwise(
     SLIPS["begins-of-training"],
 )
 
+
+def _closely(slip: Ranges) -> Ranges:
+    """A thousandth around what runs with a slip give, for one whose numbers are nearly right."""
+    return {
+        text: {name: (sum(ends) / 2 - 0.001, sum(ends) / 2 + 0.001) for name, ends in found.items()}
+        for text, found in slip.items()
+    }
+
+
 _earlier_validation = measured_otherwise(
     RANGES,
     "You probably counted a piece as seen if it occurs earlier in the validation split, too.",
     "Only what the training split has counts. Collect its pieces first, and add none of the "
     "validation split.",
-    SLIPS["earlier-validation"],
+    _closely(SLIPS["earlier-validation"]),
 )
 
 _same_place = measured_otherwise(
