@@ -433,6 +433,10 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Looked only in a part of the training split that is as long as the validation split.",
             {"range(len(train) - n + 1)": "range(len(validation) - n + 1)"},
         ),
+        "earlier-validation": Slip(
+            "Counted what occurs earlier in the validation split as seen, too.",
+            {"piece in known for": "piece in known or bool(known.add(piece)) for"},
+        ),
     },
     "04/little-text": {
         "part-itself": Slip(
@@ -514,6 +518,10 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
         "two-apart": Slip(
             "Counted pairs that are two steps apart.",
             {"tokens[:-1] * V + tokens[1:]": "tokens[:-2] * V + tokens[2:]"},
+        ),
+        "logarithm-of-the-mean": Slip(
+            "Took −log of the mean probability.",
+            {"-given.log().mean()": "-given.mean().log()"},
         ),
     },
     "05/choosing": {

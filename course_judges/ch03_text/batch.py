@@ -169,7 +169,10 @@ def _short_rows_are_empty(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Your rows that begin before the text are all padding.",
+    lambda e: (
+        unwrapped(f"""In a text of {len(e.inputs["tokens"])} tokens, your rows that begin before
+    it are all padding.""")
+    ),
     lambda e: (
         unwrapped(f"""{_short_inputs(e)} If you slice the text, a negative start counts from its
     end, so `tokens[-2:3]` begins after it ends and is empty. Slice from `max(0, end − T + 1)` on,

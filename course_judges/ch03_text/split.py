@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import torch
 
@@ -452,6 +452,40 @@ def _training_keeps_everything(names, fraction, seed):
 def _both_the_same(names, fraction, seed):
     _, validation = split_names(names, fraction, seed)
     return validation, validation
+
+
+def _skips_after_each_moved(evidence: Evidence) -> bool:
+    """True if every split is what a loop gives that misses the entry after each one it moves."""
+    for names, train, validation in _all_splits(evidence):
+        held, left, moved = set(validation), list[str](), list[str]()
+        entries = iter(names)
+        for name in entries:
+            if name in held:
+                moved.append(name)
+                left.extend(islice(entries, 1))
+            else:
+                left.append(name)
+        if sorted(left) != sorted(train) or sorted(moved) != sorted(validation):
+            return False
+    return True
+
+
+@mistake(
+    "Your training split keeps the entry after each one that you move to validation.",
+    lambda e: unwrapped(f"""{len(_shared(e))} of the {len(set(_parts_of(e)[1]))} names in your
+    validation split are also in the training split, `{_shared(e)[0]}` for example. Each of these
+    entries in training comes right after one that you moved. If you remove from a list while you
+    loop over it, the loop skips the entry after each one removed, so build two new lists."""),
+    recognized=lambda e: bool(_shared(e)) and _skips_after_each_moved(e),
+)
+def _removed_in_the_loop(names, fraction, seed):
+    held = set(split_names(names, fraction, seed)[1])
+    train, validation = list(names), []
+    for name in train:
+        if name in held:
+            train.remove(name)
+            validation.append(name)
+    return train, validation
 
 
 @mistake(

@@ -257,16 +257,37 @@ def _targets_but_the_last(evidence: Evidence) -> bool:
     )
 
 
+def _which_last_targets(evidence: Evidence) -> str:
+    """What the last targets of windows are, if they are known."""
+    ends, firsts = evidence.yours("exact.y")[:, -1], evidence.yours("exact.x")[:, 0]
+    if not np.array_equal(ends[:-1], firsts[1:]):
+        return "The last target of each of your windows isn't the next token."
+    if ends[-1] != firsts[0]:
+        return (
+            "The last target of each of your windows but the last one is the first input of the "
+            "next window."
+        )
+    return (
+        "The last target of each of your windows is the first input of the next window, and that "
+        "of the last window is the first input of all."
+    )
+
+
+def _whole_rolled(evidence: Evidence) -> str:
+    """How all inputs are rolled together, if your targets are that."""
+    rolled = np.array_equal(
+        evidence.yours("exact.y").ravel(), np.roll(evidence.yours("exact.x").ravel(), -1)
+    )
+    without = " If you roll without `dims`, the whole tensor is rolled as one long row."
+    return without if rolled else ""
+
+
 @mistake(
-    lambda e: (
-        "The last target of each of your windows is the first input of the next window."
-        if np.array_equal(e.yours("exact.y")[:-1, -1], e.yours("exact.x")[1:, 0])
-        else "The last target of each of your windows isn't the next token."
-    ),
+    _which_last_targets,
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} The last input is
     {int(e.right("exact.x")[0, -1])}, and the text goes on with {int(e.right("exact.y")[0, -1])}. A
     window and its targets are T + 1 = {e.number("block_size") + 1} tokens in a row, so the last
-    target lies outside of the window."""),
+    target lies outside of the window.{_whole_rolled(e)}"""),
     recognized=lambda e: _targets_but_the_last(e) and not _rolls(e),
 )
 def _targets_inside_the_window(tokens, block_size, stride):

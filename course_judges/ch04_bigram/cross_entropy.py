@@ -583,6 +583,11 @@ def _known_of_a_guess(evidence: Evidence) -> str:
                 "a binary cross-entropy of the probabilities: a mean over the symbols",
             ),
             (
+                F.binary_cross_entropy(p, hit, reduction="sum"),
+                "a binary cross-entropy of the probabilities: it adds −log(1 − p) of every other "
+                "symbol, but only the target's probability counts",
+            ),
+            (
                 ((p - hit) ** 2).mean(),
                 "the mean squared difference between probabilities and targets",
             ),

@@ -381,7 +381,7 @@ _softmax_twice = mistake(
 )(Writer(draw=lambda logits, generator: drawn(logits.float().softmax(dim=-1), generator)))
 
 _equal_chances = mistake(
-    "Your symbols all come up equally often, whatever their logits.",
+    "In the check's draws, your symbols all come up equally often, whatever their logits.",
     lambda e: unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or the positions,
     equal rows get equal chances. It has to run over the V symbols, with `dim=-1`."""),
     recognized=lambda e: (

@@ -229,6 +229,18 @@ SLIPS = {
             "everything": (3.966, 4.046),
         },
     },
+    "logarithm-of-the-mean": {
+        "shakespeare": {
+            "one_percent": (2.142, 2.185),
+            "ten_percent": (1.916, 1.954),
+            "everything": (1.866, 1.903),
+        },
+        "play": {
+            "one_percent": (2.073, 2.115),
+            "ten_percent": (1.826, 1.863),
+            "everything": (1.781, 1.817),
+        },
+    },
 }
 
 _part_itself = measured_otherwise(
@@ -330,6 +342,14 @@ _two_apart = measured_otherwise(
     "You probably counted pairs that are two steps apart.",
     "The pairs of a text are `tokens[:-1]` and `tokens[1:]`, one step apart.",
     SLIPS["two-apart"],
+)
+
+_logarithm_of_the_mean = measured_otherwise(
+    RANGES,
+    "You probably took −log of the mean probability instead of the mean of −log.",
+    "The loss is the mean surprise, and the surprise of each pair is −log of its own probability. "
+    "Take the logarithms first, and then their mean.",
+    SLIPS["logarithm-of-the-mean"],
 )
 
 

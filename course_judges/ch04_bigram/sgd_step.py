@@ -456,9 +456,12 @@ def _gradient_of_the_start(
 _Parts = Callable[[Tensor], tuple[Tensor, ...]]
 
 
-def _part_by_part(parts: _Parts, noted: Callable[[Tensor], Tensor] | None) -> Callable[..., Any]:
+def _part_by_part(
+    parts: _Parts, noted: Callable[[Tensor], Tensor] | None, *, shares: bool = False
+) -> Callable[..., Any]:
     """Answers that take a step for each part of the batch. `noted` makes their loss from those of
-    the parts; without it they record the loss of the whole batch.
+    the parts; without it they record the loss of the whole batch. With `shares`, a part moves the
+    table by its share of the mean over the batch.
     """
 
     def answer(
@@ -469,7 +472,8 @@ def _part_by_part(parts: _Parts, noted: Callable[[Tensor], Tensor] | None) -> Ca
             before, of_parts = _batch_loss(table, x, y), []
             for some, after in zip(parts(x), parts(y), strict=True):
                 of_parts.append(_batch_loss(table, some, after))
-                table = table - learning_rate * _gradient(table, some, after)
+                rate = learning_rate * (some.numel() / x.numel() if shares else 1)
+                table = table - rate * _gradient(table, some, after)
             losses.append(before if noted is None else noted(torch.stack(of_parts)))
         return table, torch.stack(losses)
 
@@ -493,6 +497,16 @@ _several_steps_for_one = mistake(
         for noted in (torch.Tensor.mean, lambda losses: losses[-1], lambda losses: losses[0])
     ),
 )(_part_by_part(_PARTS[0], None))
+
+_moved_within_a_step = mistake(
+    "You change the table several times within one step.",
+    lambda e: unwrapped(f"""Your step is what comes out if each part of the batch (a pair, a
+    position or a text) changes the table before the gradient of the next part is taken. All
+    {e.inputs["x"].size} guesses of a step need the gradient at the same table, so collect it first
+    and change the table once. {_moved(e)}"""),
+    cases=("one.table",),
+    also=tuple(_part_by_part(parts, None, shares=True) for parts in _PARTS[::2]),
+)(_part_by_part(_PARTS[1], None, shares=True))
 
 
 @mistake(

@@ -86,6 +86,12 @@ WRONG = {
         "seen_8": 0.18145,
         "seen_16": 0.0010491,
     },
+    "earlier-validation": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.98052,
+        "seen_8": 0.55032,
+        "seen_16": 0.028532,
+    },
     "whole-text": lambda: {"text": "shakespeare", "seen_4": 1, "seen_8": 1, "seen_16": 1},
 }
 

@@ -169,7 +169,20 @@ def split_initials(names, fraction, seed):
     return [n for n in names if n[0] not in held], [n for n in names if n[0] in held]
 
 
+def split_pops(names, fraction, seed):
+    """Takes entries out of the list that its loop goes through."""
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held = distinct[: round(fraction * len(distinct))]
+    train, validation = names[:], []
+    for i, name in enumerate(train):
+        if name in held:
+            validation.append(train.pop(i))
+    return train, validation
+
+
 WRONG = {
+    "removed-in-the-loop": split_pops,
     "initials-held-out": split_initials,
     "chosen-by-a-trait": split_by_how_often,
     "none-becomes-all": split_from_the_end,

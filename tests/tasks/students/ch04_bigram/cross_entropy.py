@@ -259,6 +259,13 @@ def largest_of_flat_logits(logits, targets):
     return cross_entropy_by_library((z - z.max(0).values).view_as(logits), targets)
 
 
+# −log(1 − p) of the symbols that don't come, too
+def every_symbol_by_itself(logits, targets):
+    p, counted = logits.softmax(-1), targets >= 0
+    hit = F.one_hot(targets.clamp(min=0), logits.shape[-1]).bool()
+    return -torch.where(hit, p, 1 - p).log().sum(-1)[counted].mean()
+
+
 # A limit that a draw without a rare target would not show
 def at_least_a_thousandth(logits, targets):
     return by_hand(logits.softmax(-1).clamp(min=1e-3).log(), targets).mean()
@@ -267,6 +274,7 @@ def at_least_a_thousandth(logits, targets):
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-surprise"),
+    (every_symbol_by_itself, "another-surprise"),
     (rows_that_count, "mean-of-row-means"),
     (largest_of_flat_logits, "maximum-over-time"),
     (at_least_a_thousandth, "probabilities-limited"),

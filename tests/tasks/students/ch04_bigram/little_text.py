@@ -124,6 +124,12 @@ WRONG = {
         "ten_percent": -2.619,
         "everything": -2.482,
     },
+    "logarithm-of-the-mean": lambda: {
+        "text": "play",
+        "one_percent": 2.0936,
+        "ten_percent": 1.8449,
+        "everything": 1.7991,
+    },
     "last-part": lambda: {
         "text": "shakespeare",
         "one_percent": 2.612,

@@ -244,7 +244,19 @@ def descends_and_measures_again(table, x, y, learning_rate, steps):
     return table, [*losses, F.cross_entropy(table[x].transpose(1, 2), y).item()]
 
 
+def moves_after_each_pair(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    for _ in range(steps):
+        losses.append(F.cross_entropy(table[x].transpose(1, 2), y).item())
+        for i, j in zip(x.flatten().tolist(), y.flatten().tolist(), strict=True):
+            p = table[i].softmax(-1)
+            p[j] -= 1
+            table[i] -= learning_rate / y.numel() * p
+    return table, losses
+
+
 WRONG = {
+    "moved-within-a-step": moves_after_each_pair,
     "one-loss-more": descends_and_measures_again,
     "targets-only": stepping(entries_of_the_targets),
     "logits-for-probabilities": stepping(no_softmax_by_hand),
