@@ -306,7 +306,7 @@ def _missing(evidence: Evidence) -> tuple[str, str]:
 
 
 @mistake(
-    lambda e: f"Your module has no weights for `{_missing(e)[0]}` alone.",
+    lambda e: f"Your `{_missing(e)[0]}` has no weights of its own.",
     lambda e: (
         unwrapped(f"""Its only weights are those of `{_missing(e)[1]}` and `down`. Did you give
     one layer two names, as in `self.gate = self.up = …`? Then both always have the same weights.
