@@ -287,6 +287,39 @@ class _OtherWidths(GatedFeedForward):
         super().__init__(n_embd, 4 * hidden)
 
 
+_MISSING = re.compile(r"no parameter named '(gate|up)\.weight'; it has (.*)")
+
+
+def _missing(evidence: Evidence) -> tuple[str, str]:
+    """The layer without weights of its own, gate or up, and the other of the two.
+
+    Raises
+    ------
+    KeyError
+        If there is none, or if the module has other layers.
+    """
+    found = _MISSING.search(evidence.answers.errors["open"].message)
+    weights = set(re.findall(r"([\w.]+)\.weight \(", found[2])) if found else set()
+    if found is None or weights != {"gate", "up", "down"} - {found[1]}:
+        raise KeyError("each layer has its own weights, or other names")
+    return found[1], "gate" if found[1] == "up" else "up"
+
+
+@mistake(
+    lambda e: f"Your `{_missing(e)[0]}` has no weights of its own.",
+    lambda e: (
+        unwrapped(f"""Its only weights are those of `{_missing(e)[1]}` and `down`. Did you give
+    one layer two names, as in `self.gate = self.up = …`? Then both always have the same weights.
+    Make a layer of its own for each.""")
+    ),
+    recognized=lambda e: bool(_missing(e)),
+)
+class _OneLayerForTwo(GatedFeedForward):
+    def __init__(self, n_embd: int, hidden: int):
+        super().__init__(n_embd, hidden)
+        self.up = self.gate
+
+
 @mistake(
     "Your layers have biases, but the task asks for layers without them.",
     lambda e: unwrapped(f"""{int(e.yours("biases.vectors"))} of your parameters are in vectors.

@@ -141,10 +141,19 @@ def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: flo
 
 
 _eps_as_a_floor = mistake(
-    "You used `eps` as a lower limit, but it should be added to every variance.",
-    _spread,
+    unwrapped("""Where the variance is above `eps`, your `eps` has no effect, but it should be added
+    to every variance."""),
+    lambda e: (
+        unwrapped(f"""Do you use it as a lower limit, as `clamp(min=eps)` and `F.normalize` do?
+    {_spread(e)}""")
+    ),
     cases=("whole", "constant"),
-    also=(_divided(lambda biased, _, eps: biased.sqrt().clamp(min=eps)),),
+    also=(
+        _divided(lambda biased, _, eps: biased.sqrt().clamp(min=eps)),
+        lambda x, gain, shift, groups, eps: _divided(
+            lambda biased, _, eps: biased.sqrt().clamp(min=eps / (x.shape[-1] // groups) ** 0.5)
+        )(x, gain, shift, groups, eps),
+    ),
 )(_divided(lambda biased, _, eps: biased.clamp(min=eps).sqrt()))
 
 _eps_ignored = mistake(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_judges import observations
 from course_judges.ch07_block.sections import STREAM
 from course_judges.judging import Evidence, mistake
@@ -15,6 +17,8 @@ from course_judges.observations import (
     middle,
     noted,
 )
+from course_judges.wording import number
+from course_tasks.verdict import Finding
 
 RANGES = {
     "shakespeare": {
@@ -160,6 +164,33 @@ _untrained = measured_otherwise(
 )
 
 
-TASK = observations.experiment(
+_BLOCKS = {
+    "all_four": "Did you measure it with the whole list of blocks, before you took one out?",
+    "without_first": "Did you take out `blocks[0]`? `blocks[1]` is already the second block.",
+    "without_last": "Did you take out the fourth block, and only that one?",
+}
+
+
+def _one_loss_off(evidence: Evidence) -> Finding | None:
+    """One number that no run gives, beside two that are losses: it is hardly a difference."""
+    losses = {name: noted(evidence, name) for name in _BLOCKS}
+    off = [name for name, loss in losses.items() if not lies(RANGES, name, loss, evidence)]
+    if len(off) != 1:
+        return None
+    name, loss = off[0], losses[off[0]]
+    low, high = RANGES[str(evidence.answers.values["observed.text"])][name]
+    side, end = ("smaller", low) if loss < low else ("larger", high)
+    return Finding(
+        "one-loss-off",
+        f"`{name}` is {number(loss)}, which is {side} than in any run on this text.",
+        f"Runs give {'at least' if loss < low else 'at most'} {number(end)}. The other two of your "
+        f"losses are what runs give. {_BLOCKS[name]}",
+        STREAM,
+    )
+
+
+_TASK = observations.experiment(
     "One block less", RANGES, STREAM, {"all_four": 1, "without_first": 2, "without_last": 1}
 )
+_unknown_text, *_others = _TASK.properties
+TASK = replace(_TASK, properties=(_unknown_text, _one_loss_off, *_others))

@@ -16,6 +16,8 @@ from course_tasks.ch08_gpt.config import MOST_DROPOUT, SETTINGS
 from course_tasks.verdict import Finding
 
 _SIZES = SETTINGS[:-1]
+# In the last of several changes, n_embd is negative and all other sizes are 0.
+_ZEROS = tuple(name for name in _SIZES if name != "n_embd")
 _POSSIBLE = ("possible", "plain", "edges", "thin", "ones")
 _ALONE = ("sizes", "heads", "dropout")
 _HEADS = (SETTINGS.index("n_head"), SETTINGS.index("n_embd"))
@@ -93,6 +95,12 @@ def _first_only(config: Any) -> Problems:
 
 def _division_last(config: Any) -> Problems:
     return _size_problems(config) | _dropout_problems(config) or _head_problems(config)
+
+
+def _by_value(config: Any) -> Problems:
+    last = {getattr(config, name): name for name in _size_problems(config)}
+    sizes = dict.fromkeys(last.values(), "at least 1")
+    return sizes | _head_problems(config) | _dropout_problems(config)
 
 
 def _but_for_heads(named: Array) -> Array:
@@ -201,6 +209,29 @@ def _count_unreported(evidence: Evidence) -> str:
     names = ", ".join(f"`{name}`" for name in left_out)
     return unwrapped(f"""When {int(wrong[row].sum())} settings were wrong at once, your message left
     out {names}. Collect the problems in a list first and raise once at the end.""")
+
+
+def _settings_beside_heads(evidence: Evidence) -> str:
+    """The second change of several settings, in which two don't fit together."""
+    heads, off = evidence.number("n_head"), evidence.number("n_embd") + evidence.number("rest")
+    return unwrapped(f"""block_size = {evidence.number("negative")}, n_head = {heads}, n_embd =
+    {off} and dropout = {-float(evidence.inputs["dropout"]):g}""")
+
+
+def _zeros(evidence: Evidence) -> Array:
+    """Which of the sizes that are all 0, in the last of several changes, the message names."""
+    return np.delete(evidence.yours("several.named")[-1, :-1], _SIZES.index("n_embd"))
+
+
+def _one_zero_named(evidence: Evidence) -> bool:
+    """True if all is named, but of the sizes that are all 0 only one."""
+    mine, wrong = evidence.yours("several.named"), evidence.right("several.named")
+    return bool(
+        (mine[:-1] == wrong[:-1]).all()
+        and mine[-1, _SIZES.index("n_embd")]
+        and mine[-1, -1]
+        and _zeros(evidence).sum() == 1
+    )
 
 
 def _heads_given(evidence: Evidence) -> str:
@@ -526,14 +557,23 @@ _value_not_shown = mistake(
 )(_refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)))
 
 _division_asked_last = mistake(
-    "You check whether n_head divides n_embd only if nothing else is wrong.",
-    _count_unreported,
+    "You don't report that n_head doesn't divide n_embd if other settings are wrong, too.",
+    lambda e: unwrapped(f"""With {_settings_beside_heads(e)} your message left out `n_head` and
+    `n_embd`. Ask about the division whenever both are at least 1, whatever else is wrong."""),
     recognized=lambda e: (
         _says_what_is_wrong(e)
         and _refused(e, "several")
         and np.array_equal(e.yours("several.named"), _but_for_heads(e.right("several.named")))
     ),
 )(_refusing(_division_last))
+
+_one_of_equal_values = mistake(
+    "Of several wrong settings with the same value, your message names only one.",
+    lambda e: unwrapped(f"""Of {", ".join(f"`{n}`" for n in _ZEROS)}, which are all 0, it names only
+    `{_ZEROS[int(_zeros(e).argmax())]}`. Do you store the problems under their value, so that one
+    replaces another, or look up a setting's name by its value?"""),
+    recognized=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_zero_named(e),
+)(_refusing(_by_value))
 
 _first_problem_only = mistake(
     "Your message reports one problem, but it should report all of them.",

@@ -619,7 +619,10 @@ def _parameter_of_no_layer(model: nn.Module, ends: list[str], std: float) -> Non
 
 _ends_not_scaled = mistake(
     "Your matrices at the end of a branch have the same standard deviation as all others.",
-    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
+    lambda e: unwrapped(f"""{_spreads(e)} Each branch adds its variance to the stream. If you do
+    divide some by the root, check that their names are those in `ends`, and that no later line
+    fills them again. Inside a part of the model, `named_parameters()` gives shorter names, which
+    aren't in `ends`."""),
     recognized=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
 

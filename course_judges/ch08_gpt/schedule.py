@@ -289,7 +289,7 @@ _falls_to_zero = mistake("Your rate falls to 0 instead of `final`.", lambda e: _
 )
 
 _cut_at_final = mistake(
-    "Your rate falls as if it went to 0 and then stops at `final`, so it gets there too early.",
+    "Your rate falls as if it went to 0 and is cut off at `final`, so it falls too fast.",
     lambda e: unwrapped(f"""{_first_wrong(e)} You subtract 1 / decay = {
         number(1 / e.number("decay"), 4)
     } at each step. To reach final = {float(e.inputs["final"]):g} in {e.number("decay")} steps,

@@ -81,6 +81,12 @@ class OneLayerMore(GatedBase):
         return gated_by_where(self, x)
 
 
+class WeightsShared(GatedBase):
+    def __init__(self, n_embd, hidden):
+        super().__init__(n_embd, hidden)
+        self.gate.weight = self.up.weight
+
+
 class FourTimesAsWide(nn.Module):
     def __init__(self, n_embd, hidden):
         super().__init__()
@@ -103,6 +109,7 @@ WRONG = {
         lambda self, x: self.down(self.up(x) - F.relu(self.gate(x)))
     ),
     "other-widths": FourTimesAsWide,
+    "one-layer-for-two": WeightsShared,
     "tanh-gate": gated(lambda self, x: self.down(self.up(x) * torch.tanh(self.gate(x)))),
     "softmax-gate": gated(lambda self, x: self.down(self.up(x) * F.softmax(self.gate(x), dim=2))),
     "reversed-gate": gated(lambda self, x: self.down(self.up(x) * -self.gate(x).clamp(max=0))),

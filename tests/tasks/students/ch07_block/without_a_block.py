@@ -92,6 +92,24 @@ ODD = [
             "without_first": 4.8605,
             "without_last": 2.454,
         },
+        "one-loss-off",
+    ),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "all_four": 2.3515,
+            "without_first": 2.9,
+            "without_last": 2.5162,
+        },
+        "one-loss-off",
+    ),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "all_four": 2.335,
+            "without_first": 2.9,
+            "without_last": 3.1,
+        },
         "not-what-runs-give",
     ),
     (

@@ -115,6 +115,15 @@ def one_of_two_that_fit(c):
     return others + two + dropout_wrong(c)
 
 
+def one_name_for_a_value(c):
+    by_value = {}
+    for name in SIZES:
+        if getattr(c, name) < 1:
+            by_value.setdefault(getattr(c, name), name)
+    sizes = [f"{name} = {value}" for value, name in by_value.items()]
+    return sizes + heads_wrong(c) + dropout_wrong(c)
+
+
 def in_few_digits(c):
     told = [] if 0 <= c.dropout < 1 else [f"dropout = {c.dropout:.2f} is not within 0 and 1"]
     return told + sizes_wrong(c) + heads_wrong(c)
@@ -174,6 +183,7 @@ WRONG = {
     "division-asked-last": with_check(
         lambda c: sizes_wrong(c) + dropout_wrong(c) or heads_wrong(c)
     ),
+    "one-of-equal-values": with_check(one_name_for_a_value),
     "accepts-everything": with_check(lambda c: print(everything_wrong(c))),
     "assert-for-error": with_check(everything_wrong, error=AssertionError),
     "zero-division": with_check(modulo_first),
