@@ -522,8 +522,8 @@ def _in_part(mine: Array, given: Array, new: Array) -> str:
         return f"is right in head {listed(heads)} alone"
     h, d = (int(i) for i in np.argwhere(fresh)[0])
     such = "" if fresh.sum() == 1 else "such as "
-    return unwrapped(f"""arrived with only {fresh.sum()} of its {fresh.size} numbers, {such}number {d} of
-    head {h} (`scatter`, for one, writes only as many numbers as its index has)""")
+    return unwrapped(f"""arrived with only {fresh.sum()} of its {fresh.size} numbers, {such}number
+    {d} of head {h} (`scatter`, for one, writes only as many numbers as its index has)""")
 
 
 def _misplaced(evidence: Evidence) -> Finding | None:
