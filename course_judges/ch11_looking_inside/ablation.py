@@ -335,6 +335,17 @@ def other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
             L, H, -1, D
         ).mean(2)[:, :, None, None],
     }
+    # `found` is (L, N, H, T, D), and a mean over two wrong axes leaves positions or texts as heads.
+    if found.shape[3] >= H:
+        made[
+            "the mean over the texts and the heads at the position with its number, as if axes 1 "
+            "and 2 of `found` were texts and positions. It is (L, N, H, T, D)"
+        ] = found.mean(dim=(1, 2))[:, :H, None, None]
+    if found.shape[2] >= H:
+        made[
+            "the mean over the heads and the positions of the text with its number, as if axes 2 "
+            "and 3 of `found` were texts and positions. It is (L, N, H, T, D)"
+        ] = found.mean(dim=(1, 3))[:, :H, None, None]
     return {name: other.numpy() for name, other in made.items()}
 
 

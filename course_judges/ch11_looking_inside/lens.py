@@ -218,10 +218,38 @@ def _with_eps(own: float) -> Callable[..., Tensor]:
     return _lens(divided=lambda variance, _: (variance + own).sqrt())
 
 
+def _floored(variance: Tensor, eps: float) -> Tensor:
+    return variance.clamp(min=eps).sqrt()
+
+
+def _how_eps_is_used(evidence: Evidence) -> str:
+    eps = float(evidence.inputs["eps"])
+    variance = _own(torch.as_tensor(evidence.inputs["streams"]))[1]
+    if variance.min() >= eps:
+        how = "Either you don't use it, or you take it only as the smallest variance allowed."
+    elif _close(evidence.yours("lens"), _of_inputs(evidence, _floored)):
+        how = unwrapped(f"""Where the variance is above eps = {number(eps)} you divide by √variance,
+        and where it is below by √eps: you take eps only as the smallest variance allowed.""")
+    else:
+        how = "It looks as if you left it out, or used a much smaller number in its place."
+    return f"{how} The model's own norm adds it under the square root. {_off(evidence)}"
+
+
+def _of_inputs(evidence: Evidence, divided: Callable[[Tensor, float], Tensor]) -> Array:
+    names = ("streams", "gain", "shift")
+    given = [torch.as_tensor(evidence.inputs[name]) for name in names]
+    unembedding = torch.as_tensor(evidence.inputs["unembedding"])
+    made = _lens(divided=divided)(*given, float(evidence.inputs["eps"]), unembedding)
+    return np.asarray(made.numpy())
+
+
 _eps_ignored = mistake(
-    "You didn't use the `eps` that you were given.",
-    lambda e: f"The model's own norm adds it under the square root. {_off(e)}",
-    also=tuple(_with_eps(own) for own in (1e-5, 1e-6, 1e-8, 1e-12)),
+    "You don't add the `eps` that you were given to the variance.",
+    _how_eps_is_used,
+    also=(
+        _lens(divided=_floored),
+        *(_with_eps(own) for own in (1e-5, 1e-6, 1e-8, 1e-12)),
+    ),
 )(_lens(divided=lambda variance, eps: variance.sqrt()))  # noqa: ARG005
 
 _root_mean_square = mistake(

@@ -433,10 +433,42 @@ def _weights_counted(evidence: Evidence) -> Finding | None:
     return Finding("weights-counted", what, " ".join(said), FIND)
 
 
+def _count(evidence: Evidence) -> int | None:
+    """By which whole number the right sums are divided, if there is one for all heads."""
+    right = evidence.right("scores").astype(float)
+    mine = evidence.shaped("scores", right.shape).astype(float)
+    asked = int(_earlier(torch.as_tensor(evidence.inputs["tokens"])).any(-1).sum())
+    if not mine.all():
+        return None
+    counts = right * asked / mine
+    count = round(float(counts.mean()))
+    return count if np.allclose(counts, count, rtol=1e-4, atol=0) else None
+
+
+def _other_count(evidence: Evidence, count: int) -> Finding:
+    """The right sums over several texts, divided by the wrong number."""
+    tokens = torch.as_tensor(evidence.inputs["tokens"])
+    everywhere = tokens.numel() - tokens.unique().numel()
+    why = (
+        "You also count positions whose symbol came before only in an earlier text. "
+        if count == everywhere
+        else ""
+    )
+    return Finding(
+        "right-for-one-text",
+        f"The sum of your weights is right, but with several texts you divide it by {count}.",
+        f"{why}Count the positions, in all texts, whose symbol came before in the same text. "
+        f"{_sums(evidence)}",
+        FIND,
+    )
+
+
 def _right_for_one_text(evidence: Evidence) -> Finding | None:
     """Right for a single text, but not for several."""
     if not evidence.same("single") or evidence.same("scores") or evidence.number("B") < 2:
         return None
+    if (count := _count(evidence)) is not None:
+        return _other_count(evidence, count)
     return Finding(
         "right-for-one-text",
         "Your scores are right for a single text, but not for several.",

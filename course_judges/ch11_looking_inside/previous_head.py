@@ -91,7 +91,9 @@ _scale_by_channels = mistake(
     lambda e: f"{_row(e)} D is the number of rows of your query.",
 )(lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: math.sqrt(V + T + V)))
 
-_scaled_by_D = mistake("You multiplied by D, but the scores are divided by √D.", _row)(
+_scaled_by_D = mistake(
+    "In query and key together, you multiplied by D, but the scores are divided by √D.", _row
+)(
     lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: float(T))  # noqa: ARG005
 )
 

@@ -499,14 +499,31 @@ def _where(mine: Array, given: Array, new: Array, n: int) -> str:
     moved = [s for s in others if not close(mine[:, s], given[:, s]).all()]
     if at == [n] and not moved:
         return ""
-    heads = [h for h in range(len(new)) if close(mine[h, n], new[h]).all()]
     found = f"is at {_of_places(at)}" if at else "isn't anywhere"
-    if heads and not at:
-        found = f"is right in head {listed(heads)} alone"
+    if not at and (part := _in_part(mine[:, n], given[:, n], new)):
+        found = f"{part}, and the others at place {n} are still the old ones"
+        moved = [s for s in moved if s != n]
     if not moved:
         return found
-    gone = "0" if not mine[:, moved].any() else "gone"
+    kept = np.asarray(close(mine[:, moved], given[:, moved])).any()
+    gone = "0" if not mine[:, moved].any() else "no longer all there" if kept else "gone"
     return f"{found}, and the old numbers of {_of_places(moved)} are {gone}"
+
+
+def _in_part(mine: Array, given: Array, new: Array) -> str:
+    """Which of the new numbers (H, D) are at their place, if all others there are the old ones;
+    empty if it isn't so.
+    """
+    fresh = np.asarray(close(mine, new))
+    if not fresh.any() or not np.asarray(fresh | close(mine, given)).all():
+        return ""
+    heads = np.flatnonzero(fresh.all(axis=1))
+    if fresh.sum() == fresh[heads].sum():
+        return f"is right in head {listed(heads)} alone"
+    h, d = (int(i) for i in np.argwhere(fresh)[0])
+    such = "" if fresh.sum() == 1 else "such as "
+    return unwrapped(f"""arrived with only {fresh.sum()} of its {fresh.size} numbers, {such}number
+    {d} of head {h} (`scatter`, for one, writes only as many numbers as its index has)""")
 
 
 def _misplaced(evidence: Evidence) -> Finding | None:

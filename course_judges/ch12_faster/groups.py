@@ -443,6 +443,33 @@ def _times_the_mean(evidence: Evidence) -> str:
     has {many} members, so divide their sum by {many}. You seem to {how}.""")
 
 
+def _in_another_order(evidence: Evidence) -> Finding | None:
+    """Whole heads at the places of others."""
+    H = evidence.number("H")
+    mine, right = (_by_heads(side("several"), H) for side in (evidence.yours, evidence.right))
+    order = [[h for h in range(H) if close(mine[:, k], right[:, h]).all()] for k in range(H)]
+    if any(len(found) != 1 for found in order):
+        return None
+    heads = [found[0] for found in order]
+    G = evidence.number("G")
+    if sorted(heads) != list(range(H)) or heads == sorted(heads):
+        return None
+    members_first = [g * (H // G) + m for m in range(H // G) for g in range(G)]
+    how = (
+        "First comes the first head of every group, so put the axis of the groups before that of "
+        "the members when you lay the heads side by side."
+        if heads == members_first
+        else "Lay them side by side in the order in which they were given."
+    )
+    return Finding(
+        "heads-in-another-order",
+        "Your heads' outputs are right, but they lie in another order.",
+        f"Where heads 0 to {H - 1} should be, you have heads {listed(heads)}. {how} "
+        f"{_groups(evidence)}",
+        GROUPS,
+    )
+
+
 def _shared_otherwise(evidence: Evidence) -> Finding | None:
     """Wrong outputs at position 0, where a head finds nothing but its own value."""
     mine, right = evidence.yours("several"), evidence.right("several")
@@ -592,5 +619,5 @@ TASK = Task(
         Part("All heads can share a single key and value.", 1, matches("single")),
     ),
     cases=("several",),
-    properties=(_other_weights, _shared_otherwise),
+    properties=(_in_another_order, _other_weights, _shared_otherwise),
 )

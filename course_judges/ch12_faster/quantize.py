@@ -580,10 +580,8 @@ def _in_another_order(mine: Array, right: Array) -> str:
     if not close(np.sort(mine, axis=None), np.sort(right, axis=None)).all():
         return ""
     if close(mine, right.T.reshape(right.shape)).all():
-        return (
-            "They are the right ones in another order: first those of the first group in all rows."
-        )
-    return "They are the right ones in another order."
+        return "First come those of the first group in all rows."
+    return "Each row should have its own, in the order of its groups."
 
 
 def _other_scales(evidence: Evidence) -> Finding | None:
@@ -629,11 +627,13 @@ def _other_scales(evidence: Evidence) -> Finding | None:
             f"Keep them in the type of the weights. {group}",
             BITS,
         )
-    why = _made_of(weights, mine, largest) or _in_another_order(mine, right)
+    made_of, order = _made_of(weights, mine, largest), _in_another_order(mine, right)
     return Finding(
         "other-scales",
-        "Your scales aren't the largest absolute values divided by the largest code.",
-        f"{why} The largest code is {largest}. {group}".strip(),
+        "Your scales are the right ones, but in another order."
+        if order and not made_of
+        else "Your scales aren't the largest absolute values divided by the largest code.",
+        f"{made_of or order} The largest code is {largest}. {group}".strip(),
         BITS,
     )
 

@@ -138,6 +138,31 @@ _counted_from_the_end = mistake(
     also=(_FromTheEnd(negative=True),),
 )(_FromTheEnd())
 
+
+def _sums_of_tokens(evidence: Evidence) -> str:
+    tokens = evidence.inputs["tokens"][0].astype(int)
+    return unwrapped(f"""A word counts once, whatever its token is: `tokens != 0` is True for words.
+    The tokens of row 0 are {listed(tokens)}, so its words are at places that grow by as much, and
+    not by 1. {_off(evidence)}""")
+
+
+def _summed(less: int) -> Callable[[torch.Tensor, int, float], torch.Tensor]:
+    def answer(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+        places = tokens.cumsum(dim=1) - less
+        speeds = base ** (-torch.arange(0, n_embd, 2).double() / n_embd)
+        angles = places[:, :, None] * speeds
+        waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+        return waves * (tokens != 0)[:, :, None]
+
+    return answer
+
+
+_tokens_summed = mistake(
+    "You added up the tokens themselves instead of counting words.",
+    _sums_of_tokens,
+    also=(_summed(less=0),),
+)(_summed(less=1))
+
 _slowest_first = mistake(
     "Your first pair turns slowest and your last one fastest, but it should be the other way "
     "round.",

@@ -237,6 +237,7 @@ ODD = [
     (measured_by(without_a_pad), "other-loss"),
     (measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))), "other-replacement"),
     (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 2), "other-replacement"),
+    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 2))), "other-replacement"),
     (measured_by(cross_entropy, key=lambda k, h: (h, k)), "no-such-head"),
     (measured_by(lambda logits, y: cross_entropy(logits, y).sqrt()), "other-difference"),
     (on_the_reference, "other-texts"),

@@ -226,9 +226,20 @@ WRONG = {
 }
 
 
+def one_number_written(query, key, value, keys, values, lengths):
+    place = lengths.long().view(-1, 1, 1, 1)
+    keys = keys.scatter(2, place, key.unsqueeze(2))
+    values = values.scatter(2, place, value.unsqueeze(2))
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    mask = seen[:, None, None]
+    found = F.scaled_dot_product_attention(query.unsqueeze(2), keys, values, attn_mask=mask)
+    return found.squeeze(2), keys, values
+
+
 ODD = [
     (without_a_softmax, "other-found"),
     (one_head_written, "misplaced"),
+    (one_number_written, "misplaced"),
     (masked(lambda s, n: (s[None] <= n[:, None]) & (s[None] > n[:, None] - 2)), "other-found"),
     (lambda *given: row_by_row(*given, scale=-(given[0].shape[2] ** -0.5)), "other-found"),
     (lambda *given: (3 * row_by_row(*given)[0], *row_by_row(*given)[1:]), "other-found"),

@@ -286,7 +286,18 @@ def mean_of_members(x, query, key, value, n_head, n_group):
     return each.mean(dim=3, keepdim=True).expand_as(each).flatten(2)
 
 
+def members_outside(x, query, key, value, n_head, n_group):
+    found = head_by_head(x, query, key, value, n_head, n_group)
+    return found.unflatten(-1, (n_group, n_head // n_group, -1)).transpose(2, 3).flatten(2)
+
+
+def last_head_first(*given):
+    return head_by_head(*given).unflatten(-1, (given[4], -1)).flip(2).flatten(2)
+
+
 ODD = [
+    (members_outside, "heads-in-another-order"),
+    (last_head_first, "heads-in-another-order"),
     (lambda x, query, *rest: head_by_head(x, 0 * query, *rest), "other-weights"),
     (with_other_mask(lambda scores: scores.tril(1).softmax(-1)), "other-weights"),
     (lambda *given: head_by_head(*given, pool=lambda ws: sum(ws) / 4), "shared-otherwise"),

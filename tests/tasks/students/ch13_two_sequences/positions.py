@@ -108,6 +108,15 @@ def moved_to_the_left(out, tokens):
     return out
 
 
+def places_by_tokens(tokens, n_embd, base):
+    """Places are running sums of the tokens, minus 1."""
+    speeds = 1 / base ** (torch.arange(0, n_embd, 2) / n_embd)
+    turn = (tokens.cumsum(1) - 1)[..., None] * speeds
+    waves = torch.zeros(*tokens.shape, n_embd)
+    waves[..., ::2], waves[..., 1::2] = turn.sin(), turn.cos()
+    return waves.where((tokens > 0)[..., None], torch.zeros(()))
+
+
 def down_the_batch(tokens, n_embd, base):
     real = tokens != 0
     places = real.cumsum(dim=0) - 1
@@ -117,6 +126,7 @@ def down_the_batch(tokens, n_embd, base):
 
 
 WRONG = {
+    "tokens-summed": places_by_tokens,
     "first-word-blank": thirteenth_set.first_word_taken_for_padding,
     "times-tokens": edited(lambda out, tokens: out * tokens.unsqueeze(2)),
     "counted-down-the-batch": down_the_batch,
