@@ -244,6 +244,8 @@ _or_for_and = mistake(
 def _without_a_future(evidence: Evidence) -> str:
     """Where to look if nothing of the future is hidden, by what padding gets."""
     b, first = _padded(evidence)
+    if not evidence.comparable("padded"):
+        return "If you did call `masked_fill`, keep what it returns."
     if (evidence.yours("padded")[b, first:, :first] > NEGLIGIBLE).any():
         return unwrapped("""Symbols see padding, too. If you did call `masked_fill`, keep what it
         returns. To be hidden, one of the two is enough, future or padding, so join these with `|`,
