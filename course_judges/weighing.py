@@ -246,9 +246,11 @@ class Weights:
         """The same, or else how a row of these weights differs from the right one."""
         b, t = self.worst
         found = self.told() or self._first_of(self._no_average, self._sums, self._of_other_scores)
+        zero = self.solved and (self.mine[b, t] == 0).any()
+        rounded = f" A 0 in your row may be a weight below {number(_ROUNDING)}." if zero else ""
         return found or (
             "Your weights are wrong.",
-            f"{self.row()} The scores of this row are {row(self.scores[b, t])}.",
+            f"{self.row()} The right scores of this row are {row(self.scores[b, t])}.{rounded}",
         )
 
     def _first_of(self, *asked: Callable[[], tuple[str, str] | None]) -> tuple[str, str] | None:

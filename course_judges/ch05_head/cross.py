@@ -634,6 +634,20 @@ def _all_memories_for_all(
 
 
 @mistake(
+    "You brought the keys to (B, D, S) by `view` or `reshape`, which moves no entry.",
+    lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
+    exchanges the two axes. {_first(e)}"""),
+)
+def _keys_reshaped(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    key = memory @ w_key
+    scores = x @ w_query @ key.reshape(key.mT.shape) / math.sqrt(w_key.shape[1])
+    padding = torch.arange(memory.shape[1]) >= lengths[:, None]
+    return _usual(scores, padding[:, None]) @ (memory @ w_value)
+
+
+@mistake(
     "You divided the scores by half of D instead of its root.",
     lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
     SCALE,

@@ -291,6 +291,19 @@ class _SwappedQueryKey(Head):
 
 
 @mistake(
+    "You brought the keys to (B, D, T) by `view` or `reshape`, which moves no entry.",
+    lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
+    exchanges the two axes. {_first(e)}"""),
+    SCORES,
+)
+class _KeysReshaped(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        query, key = self.query(x), self.key(x)
+        scores = query @ key.reshape(key.mT.shape) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+
+
+@mistake(
     "You divided the scores by half of D instead of its root.",
     lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
     SCALE,

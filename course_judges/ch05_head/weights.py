@@ -240,9 +240,22 @@ _or_for_and = mistake(
     cases=("whole", "cut", "padded"),
 )(_seen_by(lambda past, start, T: past[:T, :T] | _visible(torch.ones_like(past), start, T)))
 
+
+def _without_a_future(evidence: Evidence) -> str:
+    """Where to look if nothing of the future is hidden, by what padding gets."""
+    b, first = _padded(evidence)
+    if not evidence.comparable("padded"):
+        return "If you did call `masked_fill`, keep what it returns."
+    if (evidence.yours("padded")[b, first:, :first] > NEGLIGIBLE).any():
+        return unwrapped("""Symbols see padding, too. If you did call `masked_fill`, keep what it
+        returns. To be hidden, one of the two is enough, future or padding, so join these with `|`,
+        not with `&`.""")
+    return "Padding is hidden, so check how `past` enters your mask."
+
+
 _no_causal_mask = mistake(
     "Without padding you hide nothing, so every position sees the whole text, future included.",
-    lambda e: f"{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns.",
+    lambda e: f"{_unpadded_row(e, 0)} {_without_a_future(e)}",
     cases=("whole", "cut"),
 )(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
 

@@ -296,10 +296,9 @@ def _by_chance(evidence: Evidence) -> Finding | None:
     if draws.whole and draws.dropped and whole > _MANY and draws.kept.any(axis=1).all():
         return Finding(
             "never-all-heads",
-            "In your answer, every sample keeps at least one head.",
-            unwrapped(f"""With p = {_p(evidence):g}, about {whole:.0f} of {len(draws.kept)} samples
-            should lose all of their {draws.heads} heads, because each is dropped independently of
-            the others."""),
+            f"With p = {_p(evidence):g}, every sample of yours keeps at least one head.",
+            unwrapped(f"""About {whole:.0f} of {len(draws.kept)} samples should lose all of their
+            {draws.heads} heads, because each is dropped independently of the others."""),
             DROPOUT,
         )
     if not _chosen_well(evidence):

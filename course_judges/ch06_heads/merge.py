@@ -316,12 +316,36 @@ def _silenced_by_infinity(found: Tensor, silenced: list[int]) -> Tensor:
     return merge_heads(found, [])
 
 
+def _hits_positions(evidence: Evidence) -> bool:
+    """Positions with the numbers of the heads are 0, and there may be fewer positions than that."""
+
+    def zero(case: str, positions: Array) -> bool:
+        wanted = np.zeros(evidence.right(case).shape, dtype=bool)
+        wanted[:, positions] = True
+        return np.array_equal(evidence.yours(case) == 0, wanted)
+
+    raised = evidence.answers.errors.get("some")
+    if not evidence.same("all") or not zero("first", np.array([0])):
+        return False
+    if raised is not None:
+        return f"with size {evidence.number('T')}" in raised.message
+    return zero("some.merged", evidence.inputs["silenced"])
+
+
+def _positions(evidence: Evidence) -> str:
+    H, T = evidence.number("H"), evidence.number("T")
+    if "some" in evidence.answers.errors:
+        done = f"There are {H} heads but only {T} positions, so your answer stopped with an error."
+        return f"{done} A silenced head should be 0 at all positions, in its own channels."
+    return unwrapped(f"""You set these positions to 0 in all channels, but a silenced head should be
+    0 at all positions, in its own channels. {_from(evidence, "some.merged")}""")
+
+
 @mistake(
     "You used the numbers of the heads as positions.",
-    lambda e: unwrapped(f"""{_which(e)}You set these positions to 0 in all channels, but a silenced
-    head should be 0 at all positions, in its own channels. {_from(e, "some.merged")}"""),
+    lambda e: f"{_which(e)}{_positions(e)}",
     LOOK,
-    cases=("all", "some.merged"),
+    recognized=_hits_positions,
 )
 def _silences_positions(found: Tensor, silenced: list[int]) -> Tensor:
     merged = merge_heads(found, [])

@@ -192,7 +192,15 @@ def only_the_best(x, memory, w_query, w_key, w_value, lengths):
     return torch.stack([one[places] for one, places in zip(memory @ w_value, best, strict=True)])
 
 
+def keys_viewed(x, memory, q, k, v, lengths):
+    B, S, _ = memory.shape
+    scores = x @ q @ (memory @ k).view(B, -1, S) / k.shape[1] ** 0.5
+    behind = torch.arange(S).expand(B, S) >= lengths.view(B, 1)
+    return F.softmax(scores.masked_fill(behind.unsqueeze(1), -INF), -1) @ (memory @ v)
+
+
 WRONG = {
+    "keys-reshaped": keys_viewed,
     "own-values-added": lambda x, m, q, k, v, n: crossing()(x, m, q, k, v, n) + x @ v,
     "x-behind-the-memory": looks_at_both,
     "all-memories-for-all": looks_at_all,

@@ -365,6 +365,12 @@ class HeadThatCountsTexts(PlainHead):
         return scores.masked_fill(self.tril[:T, :T] == 0, -INF) if self.causal else scores
 
 
+class HeadOfViews(PlainHead):
+    def scores(self, x):
+        q, k = self.query(x), self.key(x)
+        return q @ k.view(len(x), -1, x.shape[1]) / k.shape[-1] ** 0.5
+
+
 class HeadByHalf(PlainHead):
     def scores(self, x):
         q, k = self.query(x), self.key(x)
@@ -400,6 +406,7 @@ WRONG = {
     "one-layer-for-two": HeadWhoseKeysAsk,
     "other-names": HeadOfLetters,
     "mask-cut-to-the-batch": HeadThatCountsTexts,
+    "keys-reshaped": HeadOfViews,
     "divided-by-half-of-D": HeadByHalf,
     "divided-by-2D": HeadByTwice,
     "mask-added-to-scores": HeadOfAddedMasks,

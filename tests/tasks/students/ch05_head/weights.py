@@ -310,7 +310,15 @@ WRONG = {
 }
 
 
+def hidden_only_if_both(scores, past, start):
+    T = scores.shape[-1]
+    real = torch.arange(T) >= start[:, None]
+    hidden = (past[:T, :T] == 0) & ~real[:, None]
+    return F.softmax(scores.masked_fill(hidden, -INF), dim=-1) * real[:, :, None]
+
+
 ODD = [
+    (hidden_only_if_both, "no-causal-mask"),
     (window_of_two, "other-weights"),
     (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
     (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),

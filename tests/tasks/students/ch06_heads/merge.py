@@ -212,7 +212,14 @@ def zeros_into_what_may_be_a_view(found, silenced):
     return merged
 
 
+def silenced_after_transposing(found, silenced):
+    together = found.transpose(1, 2).clone()
+    together[:, silenced] = 0
+    return together.flatten(2)
+
+
 ODD = [
+    (silenced_after_transposing, "silences-positions"),
     (zeros_into_what_may_be_a_view, "changes-its-input"),
     (as_if_sorted, "wrong-zeros"),
     (sorts_what_it_is_given, "changes-the-list"),
