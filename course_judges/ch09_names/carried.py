@@ -211,11 +211,17 @@ def _blanked_before(evidence: Evidence) -> str:
     {start} batch {off} blank. {_first_off(evidence)}""")
 
 
-def _steepness(evidence: Evidence) -> str:
+def _steepness_alone(evidence: Evidence) -> str:
     mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
     right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
-    return unwrapped(f"""Your losses are right, but the gradient of `across` has a norm of
-    {number(mine, 4)} instead of {number(right, 4)}.""")
+    return (
+        f"The gradient of `across` has a norm of {number(mine, 4)} instead of {number(right, 4)}."
+    )
+
+
+def _steepness(evidence: Evidence) -> str:
+    alone = _steepness_alone(evidence)
+    return f"Your losses are right, but {alone[0].lower()}{alone[1:]}"
 
 
 def _read_twice(evidence: Evidence) -> bool:
@@ -410,6 +416,44 @@ def _last_position_only(model, batches):
         losses.append(F.cross_entropy(logits[:, -1], y[:, -1]))
         losses[-1].backward()
     return [loss.item() for loss in losses]
+
+
+def _token_by_token(cut):
+    """An answer that reads one token at a time and cuts the graph after each of them."""
+
+    def answer(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = _all_detached(_others(state, fresh[None, :, None]))
+            read = []
+            for token in x.split(1, dim=1):
+                logits, state = model.read(token, state)
+                state = cut(state)
+                read.append(logits)
+            losses.append(F.cross_entropy(torch.cat(read, dim=1).flatten(0, 1), y.flatten()))
+            losses[-1].backward()
+        return [loss.item() for loss in losses]
+
+    return answer
+
+
+_detached_inside = mistake(
+    "You detach the state inside a batch, after every token.",
+    lambda e: unwrapped(f"""Your losses are right, but a position then can't learn from what it did
+    to later ones. Inside a batch, gradients should flow through all T = {e.inputs["x"].shape[-1]}
+    positions, so detach only between batches. {_steepness_alone(e)}"""),
+)(_token_by_token(_all_detached))
+
+_hidden_detached_inside = mistake(
+    "You detach the hidden state inside a batch, after every token.",
+    lambda e: f"Detach it only between batches. {_steepness(e)}",
+)(_token_by_token(lambda state: (state[0].detach(), state[1])))
+
+_cell_detached_inside = mistake(
+    "You detach the cell state inside a batch, after every token.",
+    lambda e: f"Detach it only between batches. {_steepness(e)}",
+)(_token_by_token(lambda state: (state[0], state[1].detach())))
 
 
 def _without(left_out):
@@ -793,8 +837,9 @@ def _other_gradients(evidence: Evidence) -> Finding | None:
     return Finding(
         "other-gradients",
         "Your losses are right, but your gradients aren't the sum of those of the batches.",
-        f"{_steepness(evidence)} Does a loss go backward into an earlier batch because a state "
-        "isn't detached, or do you change gradients afterwards?",
+        f"{_steepness_alone(evidence)} The loss of a batch should go backward through all its "
+        "positions, but not into an earlier batch. So detach states between batches and nowhere "
+        "else, and leave the gradients as `backward` adds them.",
         CARRIED,
     )
 

@@ -130,6 +130,16 @@ _heads_not_transposed = mistake(
     _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))))
 
+_transposed_before_cutting = mistake(
+    "You transposed the whole fused weight before you cut it, so `reshape` mixes its entries.",
+    lambda e: f"Cut its 3·C rows into queries, keys, values and heads first. {_tree(e)}",
+)(_variant(apart=lambda rows, H: rows.T.reshape(3, H, rows.shape[1], -1)))
+
+_thirds_transposed_before_cutting = mistake(
+    "You transposed each third before you cut it into heads, so `reshape` mixes its entries.",
+    lambda e: f"Cut its C rows into heads of D rows first. {_tree(e)}",
+)(_variant(apart=lambda rows, H: rows.unflatten(0, (3, -1)).mT.reshape(3, H, rows.shape[1], -1)))
+
 _heads_dealt_out = mistake(
     "You dealt the rows out to the heads in turn, but head 0 has the first D rows.",
     _tree,
@@ -160,6 +170,22 @@ _heads_reshaped_back = mistake(
     _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])))
+
+_transposed_after_joining_back = mistake(
+    "You joined queries, keys and values with `reshape` and transposed the whole only after that.",
+    lambda e: (
+        f"Transpose each head's (C, D) to (D, C) first, then put all rows together. {_state(e)}"
+    ),
+    cases=("state",),
+)(_variant(together=lambda parts: parts.reshape(parts.shape[-2], -1).T))
+
+_thirds_transposed_after_joining_back = mistake(
+    "You joined the heads of each third with `reshape` and transposed the third only after that.",
+    lambda e: (
+        f"Transpose each head's (C, D) to (D, C) first, then put all rows together. {_state(e)}"
+    ),
+    cases=("state",),
+)(_variant(together=lambda parts: parts.reshape(3, *[parts.shape[-2]] * 2).mT.flatten(0, 1)))
 
 _heads_side_by_side_back = mistake(
     "You put the heads' matrices side by side as (C, H·D), but torch stores the transpose.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -306,6 +306,39 @@ def _axes_mixed(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _pairs_mixed(evidence: Evidence) -> Finding | None:
+    """What heads find in samples, each of it right, but for another head or another sample."""
+    if evidence.same("values") or not evidence.comparable("values"):
+        return None
+    mine, right = (_by_head(evidence, side("values")) for side in (evidence.yours, evidence.right))
+    B, H = evidence.number("B"), evidence.number("H")
+    places = list(product(range(B), range(H)))
+    found = [
+        next((p for p in places if close(mine[b, :, h], right[p[0], :, p[1]]).all()), None)
+        for b, h in places
+    ]
+    sources = [source for source in found if source is not None]
+    samples = [sample for sample, _ in sources] == [b for b, _ in places]
+    heads = [head for _, head in sources]
+    if len(sources) < len(places) or (samples and heads == heads[:H] * B):
+        return None  # the last is true of heads in another order
+    own = heads == [h for _, h in places]
+    (b, h), (sample, head) = next(
+        pair for pair in zip(places, sources, strict=True) if len({*pair}) > 1
+    )
+    return Finding(
+        "pairs-mixed",
+        "Your heads have the right queries, but some of them read the wrong sample."
+        if own
+        else "Your answer has what heads find, but not each at its own sample and head.",
+        unwrapped(f"""In your answer, head {h} of sample {b} is what head {head} finds in sample
+        {sample}. If you make one axis of all B · H = {B * H} pairs, tile either the queries or the
+        samples, repeat the others entry by entry, and take B and H apart in that order. Two nested
+        `vmap` don't need that."""),
+        HEADS,
+    )
+
+
 def _which_heads(evidence: Evidence) -> Finding | None:
     """Heads in another order, or some that are right while others aren't."""
     if evidence.same("values") or not evidence.comparable("values"):
@@ -331,9 +364,16 @@ def _which_heads(evidence: Evidence) -> Finding | None:
     return Finding(
         "some-heads",
         f"Your {_heads(good)} right, but your {_heads(bad)} wrong.",
-        f"Each head has its own query and the keys and values of all. {_values(evidence)}",
+        f"{_same_as(alike, bad)}Each head has its own query, shares the keys and values with all "
+        f"others, and reads every sample. {_values(evidence)}",
         HEADS,
     )
+
+
+def _same_as(alike: list[int | None], bad: list[int]) -> str:
+    """Which head the first wrong one is instead, if it is one of the right ones."""
+    h = next((h for h in bad if alike[h] is not None), None)
+    return "" if h is None else f"Where head {h} should be, you have head {alike[h]}. "
 
 
 def _right_at_position_0(evidence: Evidence) -> Finding | None:
@@ -374,6 +414,6 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
-    properties=(_axes_mixed, _which_heads, _right_at_position_0, _often),
+    properties=(_axes_mixed, _pairs_mixed, _which_heads, _right_at_position_0, _often),
     cases=("values",),
 )

@@ -292,7 +292,31 @@ def detached_now_and_then(model, batches):
     return losses
 
 
+def cut_inside(every, which=(0, 1)):
+    """Reads a few tokens at a time and detaches these states after each of the pieces."""
+
+    def answer(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = [part.detach() * ~fresh[:, None] for part in state]
+            pieces = []
+            for start in range(0, x.shape[1], every):
+                logits, state = model.read(x[:, start : start + every], state)
+                state = [p.detach() if i in which else p for i, p in enumerate(state)]
+                pieces.append(logits)
+            loss = _cross(torch.hstack(pieces), y)
+            loss.backward()
+            losses.append(loss)
+        return losses
+
+    return answer
+
+
 WRONG |= {
+    "detached-inside": cut_inside(1),
+    "hidden-detached-inside": cut_inside(1, which=[0]),
+    "cell-detached-inside": cut_inside(1, which=[1]),
     "one-loss-for-all": mean_of_the_losses,
     "summed-along-one": with_loss(lambda z, y: F.cross_entropy(z.mT, y, reduction="sum") / len(y)),
     "pairs-mixed": with_loss(lambda z, y: F.cross_entropy(z.mT, y.T.reshape(y.shape))),
@@ -310,6 +334,7 @@ ODD = [
     (rows_stay_blank, "other-starts"),
     (hidden_state_for_both, "other-starts"),
     (detached_now_and_then, "attached-after-some"),
+    (cut_inside(2), "other-gradients"),
     (with_loss(lambda z, y: F.cross_entropy(z[:, 1:].mT, y[:, 1:])), "first-loss"),
     (with_loss(lambda z, y: F.cross_entropy(z.mT, y, label_smoothing=0.1)), "first-loss"),
     (lambda *given: [loss.exp() for loss in carried_each(*given)], "perplexities"),

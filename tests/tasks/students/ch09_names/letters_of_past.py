@@ -123,6 +123,13 @@ WRONG = {
         "three": 7.6071,
         "four": 11.802,
     },
+    "counted-once": lambda: {
+        "text": "names",
+        "one": 3.2688,
+        "two": 3.1587,
+        "three": 3.0263,
+        "four": 3.0054,
+    },
 }
 
 ODD = [

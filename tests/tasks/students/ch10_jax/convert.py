@@ -138,6 +138,27 @@ class WithoutBias(ByReshape):
         return {**state, "projection.bias": torch.zeros(len(state["projection.bias"]))}
 
 
+class TransposesBeforeCutting(ByReshape):
+    """Transposes the fused weight before it cuts it, and back after it has joined all parts."""
+
+    def to_tree(self, state):
+        C = len(state["projection.bias"])
+        columns = jnp.array(state["query_key_value.weight"].numpy().T)
+        parts = columns.reshape(3, self.n_head, C, -1)
+        return {**super().to_tree(state), "heads": dict(zip(ORDER, parts, strict=True))}
+
+
+class TransposesAfterJoining(ByReshape):
+    def to_state(self, tree):
+        parts = jnp.stack([tree["heads"][n] for n in ORDER])  # (3, H, C, D)
+        rows = parts.reshape(parts.shape[2], -1).T
+        return {**super().to_state(tree), "query_key_value.weight": self.tensor(rows)}
+
+
+class TransposesOutside(TransposesBeforeCutting, TransposesAfterJoining):
+    """Fits on the way there and back, as both are wrong."""
+
+
 RIGHT = {"reshape": ByReshape, "einsum": ByEinsum, "loops": ByLoops}
 
 
@@ -166,6 +187,10 @@ WRONG = {
     "heads-not-transposed": converter(
         heads=lambda self, m: jnp.array(m.reshape(self.n_head, -1, m.shape[1]))
     ),
+    "transposed-before-cutting": TransposesOutside,
+    "thirds-transposed-before-cutting": converter(
+        heads=lambda self, m: jnp.array(m.T.reshape(self.n_head, len(m), -1))
+    ),
     "heads-dealt-out": converter(
         heads=lambda self, m: jnp.stack([m[h :: self.n_head].T for h in range(self.n_head)])
     ),
@@ -174,6 +199,10 @@ WRONG = {
     "values-first": converter(order=(1, 2, 0)),
     "projection-not-transposed": converter(turn=staticmethod(lambda m: m)),
     "heads-reshaped-back": converter(back=lambda self, m: np.array(m).reshape(-1, m.shape[1])),
+    "transposed-after-joining-back": TransposesAfterJoining,
+    "thirds-transposed-after-joining-back": converter(
+        back=lambda self, m: np.array(m).reshape(m.shape[1], -1).T
+    ),
     "heads-side-by-side-back": converter(back=lambda self, m: np.hstack([*map(np.array, m)])),
     "heads-dealt-out-back": converter(
         back=lambda self, m: np.einsum("hcd->dhc", m).reshape(-1, m.shape[1])

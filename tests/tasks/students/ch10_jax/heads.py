@@ -151,7 +151,26 @@ def softmax_heads(head, p, x):
     return jnp.einsum("bhts,bsc,cd->bthd", w, x, p["value"]).reshape(*x.shape[:2], -1)
 
 
+def in_one_map(repeat_queries, repeat_samples):
+    """Maps once over B·H pairs of a query and a sample, which should be sample after sample."""
+
+    def answer(head, p, x):
+        (B, T, _), H = x.shape, len(p["query"])
+        pairs = p | {"query": repeat_queries(p["query"], B, axis=0)}
+        found = jax.vmap(head, (AXES[0], 0))(pairs, repeat_samples(x, H, axis=0))
+        return found.reshape(B, H, T, -1).swapaxes(1, 2).reshape(B, T, -1)
+
+    return answer
+
+
+def tiled(array, times, axis):
+    return jnp.concatenate([array] * times, axis)
+
+
 ODD = [
+    (in_one_map(tiled, tiled), "pairs-mixed"),
+    (in_one_map(jnp.repeat, jnp.repeat), "pairs-mixed"),
+    (in_one_map(jnp.repeat, tiled), "pairs-mixed"),
     (heads_from_the_end, "heads-in-another-order"),
     (heads_over_time, "axes-mixed"),
     (heads_after_the_first, "some-heads"),
