@@ -594,6 +594,10 @@ SLIPS: Mapping[str, Mapping[str, Slip]] = {
             "Counted in the validation split.", {"corpus.train": "corpus.validation"}
         ),
         "next-among-n": Slip("Took the next letter for one of the n.", {"start=1": "start=0"}),
+        "counted-once": Slip(
+            "Counted each row once, however often it occurs.",
+            {"counts.view(-1, V) + 1.0": "counts.view(-1, V).clamp(max=1) + 1.0"},
+        ),
         "list-counted": Slip(
             "Counted in the whole list of names.",
             {"corpus.train": "torch.as_tensor(corpus.vocabulary.encode(corpus.text))"},

@@ -48,6 +48,14 @@ SLIPS = {
             "four": (2.237, 2.282),
         }
     },
+    "counted-once": {
+        "names": {
+            "one": (3.236, 3.301),
+            "two": (3.127, 3.19),
+            "three": (2.996, 3.057),
+            "four": (2.975, 3.035),
+        }
+    },
     "list-counted": {
         "names": {
             "one": (2.432, 2.481),
@@ -213,22 +221,12 @@ _columns_divided = measured_otherwise(
     SLIPS["columns-divided"],
 )
 
-# What the solution gives with counts.clamp(max=1), each to within a hundredth.
-_ONES = {
-    "names": {
-        "one": (3.236, 3.301),
-        "two": (3.127, 3.19),
-        "three": (2.996, 3.057),
-        "four": (2.975, 3.035),
-    }
-}
-
 _counted_once = measured_otherwise(
     RANGES,
     "You probably counted each row only once, however often it occurs.",
     "That is close to log 27 = 3.30, the loss of a table that knows nothing. `counts[rows] += 1` "
     "adds 1 once for each different row. `torch.bincount(rows)` counts all of them.",
-    _ONES,
+    SLIPS["counted-once"],
 )
 
 _bits = in_bits(RANGES, "one", "two", "three", "four")
