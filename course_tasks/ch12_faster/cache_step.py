@@ -13,7 +13,8 @@ from course_tasks.probing import Inputs, Probe
 _NAMES = ("query", "key", "value", "keys", "values", "lengths")
 
 
-# Leftover keys behind a row's length are this much larger, so that scores reach hundreds.
+# Leftover keys are this much larger, so that scores reach hundreds where none should be seen. Among
+# such scores float32 would round weights by more than what counts as equal.
 _LEFTOVER = 90
 
 
@@ -46,8 +47,8 @@ def _of(rng: Rng, shape: tuple[int, int, int, int], lengths: Array, short: Array
         "lengths": lengths.astype(np.int64),
         "short": short.astype(np.int64),
     }
-    for keys, length in zip(given["keys"], lengths, strict=True):
-        keys[:, length + 1 :] *= _LEFTOVER
+    for keys, seen in zip(given["keys"], np.maximum(lengths, short) + 1, strict=True):
+        keys[:, seen:] *= _LEFTOVER
     return given | {"B": whole(B), "H": whole(H), "D": whole(D), "S": whole(S)}
 
 

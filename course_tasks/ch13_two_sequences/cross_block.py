@@ -12,6 +12,7 @@ from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
 _BELOW_SMALL_FILLS, _ABOVE = -115.0, 2.0
+_MOST_ROUNDING = 25.0
 
 
 def _drawn(rng: Rng, *shape: int) -> Array:
@@ -28,10 +29,15 @@ def _inputs(rng: Rng) -> Inputs:
     while True:
         # A head has more channels than the memory has words, so that its weights can be solved for.
         given = _of(rng, real, T, H, S + 1)
-        words, padding = (_scores(given, 0)[..., s].max(axis=-1) for s in (real[0], ~real[0]))
+        scores = _scores(given, 0)
+        words, padding = (scores[..., s].max(axis=-1) for s in (real[0], ~real[0]))
         # At some position, words have scores so low that even a fill of −100 is above them, and at
         # some, most weight would be on padding.
-        if words.min() < _BELOW_SMALL_FILLS and (padding - words).max() > _ABOVE:
+        if (
+            words.min() < _BELOW_SMALL_FILLS
+            and (padding - words).max() > _ABOVE
+            and max(map(_rounding, (scores, scores[..., real[0]]))) < _MOST_ROUNDING
+        ):
             return given
 
 
@@ -47,6 +53,15 @@ def _scores(given: Inputs, b: int) -> Array:
     q = (x * given["gain"] + given["shift"]) @ given["query"].T
     q, k = (side.reshape(len(side), H, -1) for side in (q, given["memory"][b] @ given["key"].T))
     return np.einsum("thd,shd->hts", q, k) / np.sqrt(q.shape[-1])
+
+
+def _rounding(scores: Array) -> float:
+    """By how much weights differ for scores (H, T, S) in single precision, in multiples of its
+    precision: the more, the larger the scores and the less of the weight one place has alone.
+    """
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return float((np.abs(scores).max(axis=-1) * (1 - weights.max(axis=-1))).max())
 
 
 def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> Inputs:
