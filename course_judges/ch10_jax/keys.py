@@ -70,10 +70,16 @@ def _standardised(evidence: Evidence) -> Array:
     return np.concatenate(parts)
 
 
+def _in_own_units(evidence: Evidence) -> Array:
+    """All numbers, each leaf's without its own mean and in units of its own spread, whatever that
+    is.
+    """
+    leaves = [_leaf(evidence, name) for name in LEAVES]
+    return np.concatenate([((x - x.mean()) / (x.std() or 1.0)).ravel() for x in leaves])
+
+
 def _kurtosis(evidence: Evidence) -> float:
-    values = _standardised(evidence)
-    values = values - values.mean()
-    return float((values**4).mean() / (values**2).mean() ** 2)
+    return float((_in_own_units(evidence) ** 4).mean())
 
 
 def _normal(evidence: Evidence) -> bool:
@@ -83,8 +89,7 @@ def _normal(evidence: Evidence) -> bool:
 
 def _largest(evidence: Evidence) -> float:
     """How many standard deviations the number furthest from the mean is away from it."""
-    values = _standardised(evidence)
-    return float(np.abs(values - values.mean()).max() / values.std())
+    return float(np.abs(_in_own_units(evidence)).max())
 
 
 def _pairs(evidence: Evidence) -> list[tuple[str, str]]:

@@ -157,6 +157,8 @@ def _is_made(evidence: Evidence, variants: tuple[Any, ...]) -> bool:
     if evidence.answers.errors:
         return False
     case, k = _first_wrong(evidence)
+    if not evidence.comparable(f"{case}.tokens{k}"):
+        return False  # such a value may have any shape, and none of the variants makes it
     right, mine = (list(side(f"{case}.tokens{k}")) for side in (evidence.right, evidence.yours))
     score = float(evidence.yours(f"{case}.score{k}"))
     asked = _asked(evidence, case)

@@ -345,9 +345,9 @@ def _without_too_long(evidence: Evidence) -> bool:
     lengths, longest = evidence.inputs["cut"], evidence.number("longest")
     if "cut" in evidence.answers.errors:
         return bool((lengths >= longest).all())
-    mine, right = _predictions(evidence.yours("cut.y")), _predictions(evidence.right("cut.y"))
-    return len(mine) < len(right) and any(
-        mine == [row for row, fits in zip(right, fit, strict=True) if fits]
+    y, right = evidence.yours("cut.y"), _predictions(evidence.right("cut.y"))
+    return len(y) < len(right) and any(
+        _predictions(y) == [row for row, fits in zip(right, fit, strict=True) if fits]
         for fit in (lengths < longest, lengths <= longest)
     )
 
