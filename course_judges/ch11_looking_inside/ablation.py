@@ -152,7 +152,24 @@ _divided_by_the_broken = mistake(
 )(ablated(compare=lambda broken, whole: (broken - whole) / broken))
 
 
-@mistake("You added up the losses of all symbols instead of taking their mean.", _shown)
+def _times(count: Callable[[Evidence], float]) -> Callable[[Evidence], bool]:
+    """True of so many times the right increases. They are divided before they are compared, since
+    sums round by more than the small increases that are differences of two of them.
+    """
+
+    def recognized(evidence: Evidence) -> bool:
+        right, times = evidence.right("texts"), count(evidence)
+        mine = evidence.shaped("texts", right.shape)
+        return times > 1 and bool(close(mine / times, right).all())
+
+    return recognized
+
+
+@mistake(
+    "You added up the losses of all symbols instead of taking their mean.",
+    _shown,
+    recognized=_times(lambda e: e.number("B") * e.number("T")),
+)
 def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     return mean_ablation(run, tokens, targets, reference) * targets.numel()
 
@@ -161,6 +178,7 @@ def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Te
     "You added up the losses of each text instead of averaging over texts and positions.",
     lambda e: unwrapped(f"""With T = {e.number("T")}, all your numbers are {e.number("T")} times too
     large. {_shown(e)}"""),
+    recognized=_times(lambda e: e.number("T")),
 )
 def _losses_of_a_text_added_up(
     run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
