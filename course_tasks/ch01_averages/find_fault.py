@@ -104,7 +104,9 @@ def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool
     weights[1, :2] = [most, most - 1]
     weights[2, :3] = [1.5, 0, -0.5]
     if second:  # and one row that would be an average without its negative weight
-        t = int(rng.choice([t for t in _rows_but(sound, 3, last) if t != middle]))
+        # It sees more than position 0, so that something is left.
+        more = [t for t in _rows_but(sound, 3, last) if t != middle and weights[t, 1:].any()]
+        t = int(rng.choice(more))
         weights[t, 0] = 0
         weights[t] /= weights[t].sum()
         weights[t, 0] = -rng.uniform(0.15, 0.4)
