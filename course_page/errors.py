@@ -1,0 +1,7 @@
+"""The errors that this package raises: each names what was wrong and what to do."""
+
+from course_lib.errors import CourseError
+
+
+class RuntimeMissingError(CourseError, OSError):
+    """Files that a page loads to run Python are neither here nor to be had from any source."""
