@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course_grader.cell_source import called_check, defined_names
 from course_grader.errors import UnreadableNotebookError
 
 if TYPE_CHECKING:
@@ -178,85 +177,6 @@ def read(path: str | Path) -> NotebookNode:
     if not fit:
         raise UnreadableNotebookError(f"{path} is a broken notebook: a cell of it has no text")
     return notebook
-
-
-def called_check(source: str) -> tuple[str, str | None] | None:
-    """Task and checked name of a cell that is one call of `check`, else None.
-
-    >>> called_check('check("01/window", window_weights)')
-    ('01/window', 'window_weights')
-    """
-    body = _parsed(source)
-    if len(body) != 1 or not isinstance(body[0], ast.Expr):
-        return None
-    call = body[0].value
-    if (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id == "check"
-        and call.args
-        and isinstance(call.args[0], ast.Constant)
-        and isinstance(call.args[0].value, str)
-    ):
-        second = call.args[1] if len(call.args) > 1 else None
-        return call.args[0].value, second.id if isinstance(second, ast.Name) else None
-    return None
-
-
-def defined_names(source: str) -> tuple[str, ...]:
-    """Functions, classes and plain variables that a cell defines at its top level."""
-    names: list[str] = []
-    for statement in _parsed(source):
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            names.append(statement.name)
-        elif isinstance(statement, ast.Assign):
-            names += [target.id for target in statement.targets if isinstance(target, ast.Name)]
-    return tuple(names)
-
-
-def should_define(source: str, name: str) -> bool:
-    """Whether a cell looks as if it defines a name, even where it is no Python that can be parsed.
-
-    >>> should_define("def head(x)\n    return x", "head"), should_define("head(x)", "head")
-    (True, False)
-    """
-    # No \s here: over many empty lines it would be tried again from each of them.
-    lines = rf"^[ \t]*(?:(?:async\s+)?def|class|import|from)\b.*\b{name}\b|^{name}[ \t]*="
-    return re.search(lines, source, re.MULTILINE) is not None
-
-
-def is_prose(source: str) -> bool:
-    """Whether a code cell holds words and no code: comments, one text, or no Python at all.
-
-    >>> is_prose("Because rare pairs cost most."), is_prose("%matplotlib inline\nx = 1")
-    (True, False)
-    """
-    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    words = "\n".join(lines)
-    does = (
-        statement
-        for statement in _parsed(words)
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-    )
-    return bool(words.strip()) and next(does, None) is None
-
-
-def first_line(source: str) -> str:
-    """The first line that says something, to name a cell by."""
-    return next((line.strip() for line in source.splitlines() if line.strip()), "")
-
-
-# CPython 3.11 counts the depth of what it parses in one place for the whole process. If a garbage
-# collection lets another thread parse meanwhile, it ends in a SystemError (python/cpython#106905).
-_ONE_PARSES = threading.Lock()
-
-
-def _parsed(source: str) -> list[ast.stmt]:
-    try:
-        with _ONE_PARSES:
-            return ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
 
 
 def _nbgrader(cell: Any) -> Mapping[str, Any]:

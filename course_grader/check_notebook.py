@@ -15,14 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_grader.assignment import (
-    Assignment,
-    Check,
-    Question,
-    first_line,
-    read,
-    should_define,
-)
+from course_grader.assignment import Assignment, Check, Question, read
+from course_grader.cell_source import first_line, should_define
 from course_grader.errors import CellFailedError, NothingToCheckError
 
 if TYPE_CHECKING:

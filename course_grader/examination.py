@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_grader import private_tasks
-from course_grader.assignment import Assignment, Check, read, should_define
+from course_grader.assignment import Assignment, Check, read
+from course_grader.cell_source import should_define
 from course_grader.errors import NotWrittenError
 from course_grader.importing import UNUSED_FORMATS, without
 from course_grader.judge_job import Job
@@ -113,7 +114,8 @@ class Examination:
         steps, wrong = read_steps(ran, work, job.limits)
         results = Results(steps, ran.ended or wrong, ran.seconds)
         try:
-            tasks = judge_all(_asked(work, results), _questions(job.seed), job.book)
+            asked = _asked(work, results, _released(job.released)[1])
+            tasks = judge_all(asked, _questions(job.seed), job.book)
         except MemoryError:
             raise
         except Exception as error:  # a fault of a judge is said, and a person looks
@@ -164,8 +166,10 @@ class Examination:
         return {"outcome": outcome.to_plain()}
 
 
-def _asked(work: SanitizedSubmission, results: Results) -> list[tuple[Check, bytes, str]]:
-    """For each check its answers, or why there are none."""
+def _asked(
+    work: SanitizedSubmission, results: Results, assignment: Assignment
+) -> list[tuple[Check, bytes, str]]:
+    """For each check its answers, or why there are none; in the assignment's order."""
     left = iter(results.steps)
     asked = []
     failed: list[tuple[str, str]] = []  # cells that an error ended, and its name
@@ -185,7 +189,8 @@ def _asked(work: SanitizedSubmission, results: Results) -> list[tuple[Check, byt
             if why.endswith(NOT_DEFINED):
                 why += _what_stopped(step.check, failed)
             asked.append((step.check, result.answers, why))
-    return asked
+    order = [check.grade_id for check in assignment.checks]
+    return sorted(asked, key=lambda one: order.index(one[0].grade_id))
 
 
 def _what_stopped(check: Check, failed: list[tuple[str, str]]) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_grader import private_tasks
-from course_grader.assignment import Assignment, called_check, read
+from course_grader.assignment import Assignment, read
+from course_grader.cell_source import called_check
 from course_grader.errors import PrivateTaskError
 from course_lib.errors import CourseError
 

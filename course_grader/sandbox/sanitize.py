@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from course_grader.assignment import Assignment, Check, defined_names, is_prose
+from course_grader.assignment import Assignment, Check
+from course_grader.cell_source import imports_modules, is_prose
 from course_grader.errors import FaultyAssignmentError, UnreadableNotebookError
+from course_grader.sandbox.placing import Definitions, placed
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -96,8 +98,8 @@ def sanitize(
     Returns
     -------
     Work
-        Every released check exactly once: where the student's file has it, or else behind the last
-        cell that answers it.
+        Every released check exactly once: where the student's file has it below the last cell that
+        answers it, or else behind that cell. What the assignment imports, first.
 
     Raises
     ------
@@ -116,6 +118,7 @@ def sanitize(
         )
     reading.compare_assignments()
     reading.place_checks()
+    reading.import_modules()
     reading.look_for_answers(unread=unread > 0)
     return SanitizedSubmission(tuple(reading.steps), tuple(reading.notes), reading.unanswered)
 
@@ -132,11 +135,22 @@ class _Reading:
         self.answers = frozenset(self.given)
         self.given |= {name: each.source.strip() for name, each in self.questions.items()}
         self.ours = {cell.source.strip() for cell in released.cells}
+        self.importing = [
+            cell.source.strip()
+            for cell in released.cells
+            if cell.cell_type == "code" and not _grade_id(cell) and imports_modules(cell.source)
+        ]
         self.steps: list[Step] = []
         self.notes: list[str] = []
         self.seen: set[str] = set()
         self.elsewhere: set[str] = set()
-        self.definitions = _Definitions()
+        # Which answer cell a check asks about.
+        self.asks = {
+            check.grade_id: answer.grade_id
+            for check in assignment.checks
+            if (answer := assignment.answer_to(check))
+        }
+        self.definitions = Definitions([answer.source for answer in assignment.answers])
         self.characters = 0
 
     @property
@@ -168,18 +182,23 @@ class _Reading:
         elif grade_id in self.questions:
             self._take_question(source, grade_id)
         elif kind == "code":
-            known = grade_id if grade_id in self.answers - self.seen else ""
-            self.seen.add(grade_id)
-            self.steps.append(Step("code", source, known))
+            self._take_code(source, grade_id if grade_id in self.answers else "")
         else:
             if grade_id in self.answers:
                 self.notes.append(f"the answer `{grade_id}` is text, not code; it was not run")
             self.steps.append(Step("text", source))
 
-    def _take_check(self, kind: str, source: str, check: Check) -> None:
-        if check.grade_id in self.seen:
-            self.notes.append(f"the check `{check.grade_id}` is there twice; the first one counts")
+    def _take_code(self, source: str, grade_id: str) -> None:
+        """Of cells with one grade id, the first that was written in is the answer."""
+        step = Step("code", source, grade_id)
+        if grade_id in self.seen:
+            self._keep_the_written(step, Step("code", source), "code")
             return
+        if grade_id:
+            self.seen.add(grade_id)
+        self.steps.append(step)
+
+    def _take_check(self, kind: str, source: str, check: Check) -> None:
         self.seen.add(check.grade_id)
         if kind != "code" or source.strip() != check.source.strip():
             self.notes.append(f"the check `{check.grade_id}` was changed; the released one was run")
@@ -187,20 +206,29 @@ class _Reading:
 
     def _take_question(self, source: str, grade_id: str) -> None:
         step = Step("question", source, grade_id)
-        if grade_id in self.seen:
-            self.notes.append(f"the question `{grade_id}` is there twice; both answers are shown")
-            if self._changed(step):
-                self.elsewhere.add(grade_id)
-            step = Step("text", source)
-        self.seen.add(grade_id)
-        self.steps.append(step)
+        if grade_id not in self.seen:
+            self.seen.add(grade_id)
+            self.steps.append(step)
+            return
+        self.notes.append(f"the question `{grade_id}` is there twice; both answers are shown")
+        if self._changed(step):
+            self.elsewhere.add(grade_id)
+        self._keep_the_written(step, Step("text", source), "text")
+
+    def _keep_the_written(self, step: Step, nameless: Step, kind: Kind) -> None:
+        """Take a second cell of a grade id: in the first one's place if only it was written in."""
+        first = next(n for n, each in enumerate(self.steps) if each.grade_id == step.grade_id)
+        if self._changed(step) and not self._changed(self.steps[first]):
+            self.steps[first] = Step(kind, self.steps[first].source)
+            nameless = step
+        self.steps.append(nameless)
 
     def compare_assignments(self) -> None:
         """Say so if nearly nothing of the assignment is there: another one was handed in."""
         missing = [
             check
             for check in self.checks.values()
-            if not self.definitions.places(self.steps, check)
+            if not self.definitions.places(self.steps, check.answer or "").defining
         ]
         count = len(self.checks)
         if not self.seen & self.checks.keys() and 2 * len(missing) > count:
@@ -210,15 +238,47 @@ class _Reading:
             )
 
     def place_checks(self) -> None:
-        """See that every check is asked once, and none above all that could answer it."""
+        """See that every check is asked once, below the last cell that answers it."""
+        own = [self._own(step) and step.kind != "check" for step in self.steps]
+        asked: dict[int, list[Step]] = {}
+        doubled = []
         for grade_id, check in self.checks.items():
-            if grade_id not in self.seen:
+            copies = [n for n, each in enumerate(self.steps) if each.check is check]
+            where = self.definitions.places(self.steps, check.answer or "")
+            found = placed(check, self.steps, copies, own, where)
+            asked.setdefault(found.place, []).append(_check_step(check))
+            if where.filled:
+                self.elsewhere.add(self.asks.get(grade_id, ""))
+            if not copies:
                 self.notes.append(f"the check `{grade_id}` was missing; the released one was run")
-                defining = self.definitions.places(self.steps, check)
-                place = defining[-1] + 1 if defining else len(self.steps)
-                self.steps.insert(place, _check_step(check))
-        for check in self.checks.values():
-            _move_behind_its_answer(self.steps, self.definitions, check, self.notes)
+            elif len(copies) > 1:
+                doubled.append(grade_id)
+            if found.note:
+                self.notes.append(found.note)
+        if doubled:
+            self.notes.append(
+                (
+                    f"the check `{doubled[0]}` is there twice"
+                    if len(doubled) == 1
+                    else f"{len(doubled)} checks are there twice"
+                )
+                + "; what is below the last answer counts"
+            )
+        steps = []
+        for place, step in enumerate([*self.steps, None]):
+            steps += asked.get(place, [])
+            if step is not None and step.kind != "check":
+                steps.append(step)
+        self.steps = steps
+
+    def import_modules(self) -> None:
+        """Put the assignment's own imports first where the student's file changed them: an error in
+        one line of that cell would leave all tasks without them.
+        """
+        sources = [step.source.strip() for step in self.steps if step.kind == "code"]
+        for cell in reversed(self.importing):
+            if not any(source.startswith(cell) for source in sources):
+                self.steps.insert(0, Step("code", cell))
 
     def look_for_answers(self, *, unread: bool) -> None:
         """Find what may answer an empty or missing question: a person has to read it."""
@@ -260,41 +320,8 @@ class _Reading:
         return bool(words) and words != self.given.get(step.grade_id)
 
 
-class _Definitions:
-    """What cells define; each is parsed once, and only if the name that is looked for is in it."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def places(self, steps: list[Step], check: Check) -> list[int]:
-        """Places of the cells that define what the check asks for."""
-        name = check.answer
-        return [place for place, step in enumerate(steps) if name and self._defines(step, name)]
-
-    def _defines(self, step: Step, name: str) -> bool:
-        source = step.source
-        # Python takes some other letters for those of a name.
-        if step.kind != "code" or (name not in source and source.isascii()):
-            return False
-        if source not in self._known:
-            self._known[source] = defined_names(source)
-        return name in self._known[source]
-
-
 def _check_step(check: Check) -> Step:
     return Step("check", check.source, check.grade_id, check)
-
-
-def _move_behind_its_answer(
-    steps: list[Step], definitions: _Definitions, check: Check, notes: list[str]
-) -> None:
-    """A check that was moved above every cell that answers it could only say "not defined"."""
-    here = next(place for place, step in enumerate(steps) if step.check is check)
-    defining = definitions.places(steps, check)
-    if defining and defining[0] > here:
-        step = steps.pop(here)
-        steps.insert(defining[-1], step)
-        notes.append(f"the check `{check.grade_id}` stood above its answer; it was run below it")
 
 
 def _encodable(source: Any) -> str:

@@ -3,6 +3,7 @@
 import copy
 import gc
 import random
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -111,12 +112,124 @@ def test_check_above_its_answer_is_asked_below_it(submitted):
     assert "stood above its answer" in " ".join(work.notes)
 
 
-def test_check_that_stands_between_two_versions_of_an_answer_stays_there(submitted):
-    again = f"def {CHECKS[0].answer}(*given):\n    return None"
-    submitted.cells.append(new_code_cell(again))
-    work = sanitize(RELEASED, submitted)
-    assert work.notes == ()
-    assert work.steps[-1].source == again
+class TestWorkInUnexpectedPlaces:
+    """What a cell defines is asked wherever it stands; an unfilled scaffold is no answer."""
+
+    CHECK = CHECKS[0]
+    SCAFFOLD = next(a for a in Assignment.of(RELEASED).answers if CHECKS[0].answer in a.defines)
+    FILLED = f"def {CHECKS[0].answer}(*given):\n    return given"
+
+    def asked_of(self, submitted):
+        """The last definition above the check, and the notes."""
+        work = sanitize(RELEASED, submitted)
+        (at,) = [n for n, step in enumerate(work.steps) if step.check == self.CHECK]
+        above = [
+            step.source for step in work.steps[:at] if f"def {self.CHECK.answer}" in step.source
+        ]
+        return above[-1], " ".join(work.notes)
+
+    def fill(self, submitted, grade_id=None):
+        submitted.cells[place(submitted, grade_id or self.SCAFFOLD.grade_id)].source = self.FILLED
+
+    def test_of_two_definitions_the_last_one_counts_and_the_student_is_told(self, submitted):
+        self.fill(submitted)
+        again = self.FILLED.replace("return given", "return given[0]")
+        submitted.cells.append(new_code_cell(again))
+        asked, notes = self.asked_of(submitted)
+        assert asked == again
+        assert "the last one counts" in notes
+
+    @pytest.mark.parametrize("where", ["behind the check", "at the end", "in a copied cell"])
+    def test_answer_below_an_unfilled_scaffold_is_asked(self, submitted, where):
+        here = place(submitted, self.CHECK.grade_id)
+        cell = new_code_cell(self.FILLED)
+        if where == "in a copied cell":
+            cell.metadata = copy.deepcopy(submitted.cells[here - 1].metadata)
+        submitted.cells.insert(len(submitted.cells) if where == "at the end" else here + 1, cell)
+        asked, notes = self.asked_of(submitted)
+        assert asked == self.FILLED
+        assert "run below it" in notes
+        assert self.SCAFFOLD.grade_id not in sanitize(RELEASED, submitted).unanswered
+
+    @pytest.mark.parametrize("stale", ["above", "below"])
+    def test_in_a_doubled_notebook_the_filled_copy_counts(self, submitted, stale):
+        filled = copy.deepcopy(submitted)
+        self.fill(filled)
+        first, second = submitted.cells, filled.cells
+        submitted.cells = first + second if stale == "above" else second + first
+        asked, notes = self.asked_of(submitted)
+        assert asked == self.FILLED
+        assert f"{len(CHECKS)} checks are there twice" in notes
+        answers = {step.grade_id: step.source for step in sanitize(RELEASED, submitted).steps}
+        assert answers[self.SCAFFOLD.grade_id] == self.FILLED
+
+    def test_written_answer_in_the_second_copy_is_the_one_that_formgrader_shows(self, submitted):
+        question = Assignment.of(RELEASED).questions[0].grade_id
+        again = copy.deepcopy(submitted)
+        again.cells[place(again, question)].source = "Because."
+        submitted.cells += again.cells
+        (shown,) = [s for s in sanitize(RELEASED, submitted).steps if s.grade_id == question]
+        assert (shown.kind, shown.source) == ("question", "Because.")
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            lambda source: source + "\n# still to do",
+            lambda source: re.sub('""".*?"""', '"""I start here."""', source, flags=re.DOTALL),
+            lambda source: source.replace("    ", "  "),
+            lambda source: source + "\nprint('later')",
+            lambda _: f"def {CHECKS[0].answer}(counts):\n    raise NotImplementedError('later')",
+        ],
+        ids=["comment", "docstring", "layout", "print", "rewritten"],
+    )
+    def test_scaffold_with_other_words_in_it_is_still_one(self, submitted, changed):
+        self.fill(submitted)
+        submitted.cells.append(new_code_cell(changed(self.SCAFFOLD.source)))
+        asked, notes = self.asked_of(submitted)
+        assert asked == self.FILLED
+        assert notes == ""
+
+    def test_scaffold_between_answer_and_check_hides_no_answer(self, submitted):
+        self.fill(submitted)
+        here = place(submitted, self.CHECK.grade_id)
+        submitted.cells.insert(here, new_code_cell(self.SCAFFOLD.source))
+        asked, notes = self.asked_of(submitted)
+        assert asked == self.FILLED
+        assert "still to be filled" in notes
+
+    def test_name_overwritten_by_its_own_result_is_asked_before_that_and_said(self, submitted):
+        self.fill(submitted)
+        here = place(submitted, self.CHECK.grade_id)
+        submitted.cells.insert(here, new_code_cell(f"{self.CHECK.answer} = {self.CHECK.answer}(3)"))
+        work = sanitize(RELEASED, submitted)
+        assert work.steps[here].check == self.CHECK
+        assert "overwrites" in " ".join(work.notes)
+
+    def test_what_stands_right_below_a_moved_answer_is_run_before_it_is_asked(self, submitted):
+        uses = f"def {self.CHECK.answer}(counts):\n    return own_part(counts)"
+        submitted.cells += [new_code_cell(uses), new_code_cell("def own_part(counts): ...")]
+        work = sanitize(RELEASED, submitted)
+        assert work.steps[-1].check == self.CHECK
+
+    def test_magic_that_runs_the_cell_leaves_it_an_answer(self, submitted):
+        submitted.cells.append(new_code_cell(f"%%time\n{self.FILLED}\n%timeit 1"))
+        work = sanitize(RELEASED, submitted)
+        assert work.steps[-1].check == self.CHECK
+
+
+class TestImports:
+    """The lines that the assignment imports with are the course's own: they are run in any case."""
+
+    OWN = RELEASED.cells[1].source
+
+    def test_changed_imports_are_run_after_the_released_ones(self, submitted):
+        submitted.cells[1].source = f"from jaxtyping import Float\n{self.OWN}"
+        steps = sanitize(RELEASED, submitted).steps
+        assert (steps[0].source, steps[2].source) == (self.OWN, submitted.cells[1].source)
+
+    def test_lines_added_below_them_change_nothing(self, submitted):
+        submitted.cells[1].source = f"{self.OWN}\nimport my_own_module"
+        assert len(sanitize(RELEASED, submitted).steps) == len(submitted.cells)
 
 
 def test_own_cells_are_run_and_shown_without_their_metadata(submitted):
