@@ -23,6 +23,10 @@ class CacheNotWritableError(CourseError, OSError):
     """The folder that should keep a corpus cannot be written."""
 
 
+class NotTextError(CourseError, ValueError):
+    """A file holds bytes that are no text in the encoding that was given."""
+
+
 class UnknownSymbolError(CourseError, ValueError):
     """A text holds a symbol, or a sequence an index, that the vocabulary does not know."""
 

@@ -1,6 +1,7 @@
 """Corpora: the texts of the course, each with its vocabulary and its splits."""
 
 import functools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,13 @@ from course_lib.data.fetching import (
     stored_attempts,
 )
 from course_lib.data.notices import Notice
-from course_lib.data.vocabulary import Vocabulary
-from course_lib.errors import CorpusUnavailableError, UnknownCorpusError
+from course_lib.data.vocabulary import Vocabulary, check_text
+from course_lib.errors import (
+    CorpusTooShortError,
+    CorpusUnavailableError,
+    NotTextError,
+    UnknownCorpusError,
+)
 
 if TYPE_CHECKING:
     from course_lib.data.play import Play
@@ -64,7 +70,8 @@ class Corpus:
         Every symbol of the text.
     splits : mapping of str to (N,) int64 tensor
         Tokens of "train" and "validation"; the names have "test" too. Every call of `load` makes
-        new ones, so that changing them in place changes no other corpus.
+        new ones, so that changing them in place changes no other corpus. Those of `of_text` are
+        int16 or int32, because such a text may be long.
     """
 
     name: str
@@ -72,15 +79,15 @@ class Corpus:
     vocabulary: Vocabulary
     splits: Mapping[str, Tensor]
 
-    @property
+    @functools.cached_property
     def train(self) -> Tensor:
-        """``splits["train"]``: (N,) int64, what a model learns from."""
-        return self.splits["train"]
+        """``splits["train"]`` as (N,) int64: what a model learns from."""
+        return self.splits["train"].long()
 
-    @property
+    @functools.cached_property
     def validation(self) -> Tensor:
-        """``splits["validation"]``: (N,) int64, what a model is judged on."""
-        return self.splits["validation"]
+        """``splits["validation"]`` as (N,) int64: what a model is judged on."""
+        return self.splits["validation"].long()
 
     def __repr__(self) -> str:
         """Name and sizes; the text itself would fill the page."""
@@ -152,6 +159,77 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
     return of_names(name, text.split()) if name == "names" else _contiguous(name, text)
 
 
+def of_file(path: str | os.PathLike[str], encoding: str = "utf-8") -> Corpus:
+    """A corpus of a text file of your own, named after the file; see `of_text`.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    encoding : str
+        How it stores characters; "utf-16" and "cp1252" are others that are common.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not there.
+    NotTextError
+        If its bytes are no text in this encoding.
+    CorpusTooShortError
+        As `of_text`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {path.name!r} in {path.absolute().parent}")
+    content = path.read_bytes()
+    try:
+        text = content.decode(encoding)
+    except UnicodeError as error:
+        other = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"
+        raise NotTextError(
+            f"{path} is no text in {encoding} ({error}): give its encoding, "
+            f"for example of_file({str(path)!r}, encoding={other!r})"
+        ) from error
+    del content  # as long as the text
+    return of_text(path.stem, text)
+
+
+def of_text(name: str, text: str) -> Corpus:
+    """A corpus of a text of your own: the first nine tenths for training, the rest to validate.
+
+    Line breaks of any system become "\\n", and a byte-order mark at the beginning is left out.
+    Tokens take 2 bytes a character (4 with more than 32,768 symbols), so that long texts fit into
+    memory; a text that takes more than a second shows how far it has come.
+
+    Parameters
+    ----------
+    name : str
+        What the corpus is called.
+    text : str
+        At least 4 characters, of any script.
+
+    Returns
+    -------
+    Corpus
+        Its vocabulary holds every symbol of the text; each split, at least 2 tokens.
+
+    Raises
+    ------
+    CorpusTooShortError
+        If the text is too short for two splits.
+    TypeError
+        If it is no str.
+    """
+    check_text(text)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) < 4:
+        raise CorpusTooShortError(
+            f"the text {text!r} has {len(text)} characters: each of two splits needs a token and "
+            "one that follows it, so give at least 4"
+        )
+    return _contiguous(name, text, compact=True)
+
+
 def of_names(name: str, names: Sequence[str]) -> Corpus:
     """A corpus of names, or of any words: boundaries between them, and three splits.
 
@@ -173,7 +251,14 @@ def of_names(name: str, names: Sequence[str]) -> Corpus:
     ------
     ValueError
         If a name is empty or holds the boundary.
+    TypeError
+        If one text is given in place of a list.
     """
+    if isinstance(names, str):
+        raise TypeError(
+            f"names is one text of {len(names):,} characters: give a list, for example "
+            "text.split(); a continuous text becomes a corpus by data.of_text(name, text)"
+        )
     broken = next((each for each in names if not each or BOUNDARY in each), None)
     if broken is not None:
         raise ValueError(f"{broken!r} is no name: it is empty or holds the boundary {BOUNDARY!r}")
@@ -236,7 +321,10 @@ def floor(corpus: Corpus) -> float:
 def _source(name: str) -> Source:
     if name not in SOURCES:
         known = ", ".join(repr(known) for known in NAMES)
-        raise UnknownCorpusError(f"there is no corpus {name!r}; there are {known}")
+        raise UnknownCorpusError(
+            f"there is no corpus {name!r}; there are {known}. A text of your own becomes one by "
+            "data.of_file(path) or data.of_text(name, text)"
+        )
     return SOURCES[name]
 
 
@@ -248,11 +336,11 @@ def play_once() -> "Play":
     return play.write()
 
 
-def _contiguous(name: str, text: str) -> Corpus:
+def _contiguous(name: str, text: str, compact: bool = False) -> Corpus:
     """A continuous text: the beginning for training, the end for validation."""
     vocabulary = Vocabulary.of(text)
-    tokens = vocabulary.encode(text)
-    cut = int(TRAIN_SHARE_OF_TEXT * len(tokens))
+    tokens = vocabulary.encode(text, compact=compact)
+    cut = min(int(TRAIN_SHARE_OF_TEXT * len(tokens)), len(tokens) - 2)
     return Corpus(name, text, vocabulary, {"train": tokens[:cut], "validation": tokens[cut:]})
 
 

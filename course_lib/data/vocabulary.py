@@ -1,7 +1,8 @@
 """A vocabulary: which symbols there are, and the number that stands for each."""
 
+import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -12,6 +13,9 @@ from course_lib.errors import ShapeError, UnknownSymbolError
 # In this encoding every symbol takes four bytes, so that a string becomes an array of code points.
 # "surrogatepass" lets half of a surrogate pair through, which a Python string may hold.
 _ENCODING, _ERRORS, _CODE = "utf-32-le", "surrogatepass", np.dtype("<u4")
+
+# A long text is read in pieces of so many characters: then only its tokens take room.
+_PIECE = 2**20
 
 
 class Vocabulary:
@@ -60,27 +64,35 @@ class Vocabulary:
         Parameters
         ----------
         text : str
-            At least one character.
+            At least one character. Where a long one takes more than a second, a bar says how far
+            it has come.
 
         Raises
         ------
         ValueError
             If the text is empty.
+        TypeError
+            If it is no str.
         """
-        return cls(text)
+        seen = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
+        for _, codes in _pieces(text, "symbols"):
+            seen[codes] = True
+        return cls(map(chr, np.flatnonzero(seen).tolist()))
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The symbols, sorted; the token of a symbol is its place in this tuple."""
         return self._symbols
 
-    def encode(self, text: str) -> Tensor:
+    def encode(self, text: str, *, compact: bool = False) -> Tensor:
         """Turn a text into tokens.
 
         Parameters
         ----------
         text : str
             N characters; an empty text gives an empty tensor.
+        compact : bool
+            Give int16, or int32 for more than 32,768 symbols: a quarter or half of the memory.
 
         Returns
         -------
@@ -92,11 +104,20 @@ class Vocabulary:
         UnknownSymbolError
             If the text holds a symbol that the vocabulary lacks. The message names the first one,
             where it is, and how many more there are.
+        TypeError
+            If the text is no str.
         """
-        codes = _code_points(text)
-        tokens = self._token_of_code[np.minimum(codes, len(self._token_of_code) - 1)]
-        if len(tokens) and tokens.min() < 0:
-            raise UnknownSymbolError(self._explain_unknown(text, np.flatnonzero(tokens < 0)))
+        small = np.int16 if len(self) <= 2**15 else np.int32
+        tokens = np.empty(len(text), dtype=small if compact else np.int64)
+        unknown, first = 0, 0
+        for start, codes in _pieces(text, "tokens"):
+            piece = self._token_of_code[np.minimum(codes, len(self._token_of_code) - 1)]
+            tokens[start : start + len(piece)] = piece
+            if piece.min() < 0:
+                first = first if unknown else start + int(np.argmax(piece < 0))
+                unknown += int((piece < 0).sum())
+        if unknown:
+            raise UnknownSymbolError(self._explain_unknown(text, first, unknown - 1))
         return torch.from_numpy(tokens)
 
     def decode(self, tokens: Tensor | np.ndarray | Sequence[int]) -> str:
@@ -161,8 +182,7 @@ class Vocabulary:
         shown = "".join(self._symbols[:80]) + ("…" if len(self) > 80 else "")
         return f"Vocabulary({len(self)} symbols: {shown!r})"
 
-    def _explain_unknown(self, text: str, positions: np.ndarray) -> str:
-        first = int(positions[0])
+    def _explain_unknown(self, text: str, first: int, more: int) -> str:
         symbol = text[first]
         name = unicodedata.name(symbol, "")
         line = text.count("\n", 0, first) + 1
@@ -170,9 +190,33 @@ class Vocabulary:
         return (
             f"symbol {symbol!r} (U+{ord(symbol):04X}{' ' if name else ''}{name}) "
             f"at position {first} (line {line}, column {column}) is not one of the {len(self)} "
-            f"symbols of the vocabulary{_and_more(len(positions) - 1, 'symbol')}. "
+            f"symbols of the vocabulary{_and_more(more, 'symbol')}. "
             "Leave it out of the text, or build the vocabulary from a text that has it."
         )
+
+
+def check_text(text: object) -> None:
+    """Refuse what is no str, and say how it becomes one."""
+    if not isinstance(text, str):
+        raise TypeError(
+            f"a text is a str, got {type(text).__name__}: bytes become one by "
+            '.decode("utf-8"), and a file becomes a corpus by data.of_file(path)'
+        )
+
+
+def _pieces(text: str, doing: str) -> Iterator[tuple[int, np.ndarray]]:
+    """Where each piece of a text begins, and its code points."""
+    check_text(text)
+    starts: Iterable[int] = range(0, len(text), _PIECE)
+    if len(text) > _PIECE:
+        import tqdm
+
+        # On stdout, because a graded notebook loses the points of a cell that writes on stderr.
+        starts = tqdm.tqdm(
+            starts, doing, unit="M characters", leave=False, delay=1, file=sys.stdout
+        )
+    for start in starts:
+        yield start, _code_points(text[start : start + _PIECE])
 
 
 def _code_points(text: str) -> np.ndarray:

@@ -156,9 +156,13 @@ def check_sizes(tokens: Tensor, needed: int, **sizes: int) -> None:
             raise TypeError(f"{name} must be a whole number, got {size!r}")
         if size < 1:
             raise ShapeError(f"{name} must be at least 1, got {size}")
-    if not isinstance(tokens, Tensor) or tokens.dtype != torch.int64:
+    whole = torch.int64, torch.int32, torch.int16  # the smaller two are those of `data.of_text`
+    if not isinstance(tokens, Tensor) or tokens.dtype not in whole:
         found = f"a {tokens.dtype} tensor" if isinstance(tokens, Tensor) else type(tokens).__name__
-        raise TypeError(f"tokens must be an int64 tensor, got {found}; Vocabulary.encode makes one")
+        raise TypeError(
+            f"tokens must be an int64 tensor, got {found}; Vocabulary.encode makes one of a str, "
+            "and data.of_text(name, text) a corpus with two splits"
+        )
     if tokens.ndim != 1:
         raise ShapeError(
             f"tokens must be one long row with a single dimension, got {tuple(tokens.shape)}"
