@@ -24,6 +24,7 @@ from course_judges.describing import describe
 from course_judges.equality import same_value
 from course_judges.evidence import GIVEN, Evidence, same_case
 from course_judges.locating import locate
+from course_judges.part_results import results
 from course_judges.recognition import recognize
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
 from course_judges.wording import results_by_name
@@ -101,12 +102,14 @@ class Judge:
             finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
             state = State.PARTLY if any(earned) else State.WRONG
             finding = replace(finding, entry=field_guide.entry(name, finding.name))
-            return Verdict(name, task.title, state, _results(task.parts, earned), (_cut(finding),))
+            return Verdict(
+                name, task.title, state, results(task.parts, draws, earned), (_cut(finding),)
+            )
         changed = next((draw for draw in draws if draw.changed), None)
         if changed is None or task.may_change:
-            return Verdict(name, task.title, State.RIGHT, _results(task.parts, earned))
+            return Verdict(name, task.title, State.RIGHT, results(task.parts, draws, earned))
         finding = _changes_what_it_is_given(changed, task.section)
-        parts = _without_the_cheapest(_results(task.parts, earned))
+        parts = _without_the_cheapest(results(task.parts, draws, earned))
         state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
         return Verdict(name, task.title, state, parts, (_cut(finding),))
 
@@ -209,22 +212,6 @@ def _of_a_pass(answers: Answers, prefix: str) -> Answers:
         }
 
     return Answers(own(answers.values), own(answers.errors), own(answers.changed))
-
-
-def _results(parts: tuple[Part, ...], earned: Sequence[bool]) -> tuple[PartResult, ...]:
-    """Which parts are earned. Where several are not, all but the first say that their values must
-    be right, too, since what the name of a part claims may hold of wrong ones.
-    """
-    first = next((part for part, got in zip(parts, earned, strict=True) if not got), None)
-    return tuple(
-        PartResult(
-            part.name,
-            part.points,
-            got,
-            "" if got or part is first or part.names_values else "the values must be right, too",
-        )
-        for part, got in zip(parts, earned, strict=True)
-    )
 
 
 def _without_the_cheapest(parts: tuple[PartResult, ...]) -> tuple[PartResult, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations, permutations
 from typing import TypeAlias
 
 from course_judges.judging import Evidence, Mistake, Part, Property, Task, mistake
@@ -25,6 +27,12 @@ Numbers: TypeAlias = dict[str, float | str]
 
 # A range of at most this width, relative to its middle, is quoted as one number.
 _NARROW = 0.03
+
+# No share is larger, and ranges go a little beyond what runs give.
+_LARGEST_SHARE = 1.01
+
+# What the exercises ask for.
+_LEAST_DIGITS = 3
 
 
 def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str, float]) -> Task:
@@ -45,8 +53,19 @@ def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str
         lambda: middle(ranges),
         section,
         tuple(
-            Part(f"`{name}` is what runs give", worth, _inside(ranges, name), names_values=True)
+            Part(f"`{name}` as in our runs", worth, _inside(ranges, name))
             for name, worth in points.items()
+        ),
+        # Before any cause in the run, what may have happened to right numbers on the way.
+        mistakes=tuple(
+            replace(made, name=name, section=section)
+            for name, made in (
+                ("other-text", _of_another_text(ranges)),
+                ("percent", _in_percent(ranges)),
+                ("exchanged", _exchanged(ranges)),
+                ("rounded", _rounded(ranges)),
+            )
+            if made is not None
         ),
         properties=(
             _unknown_text(ranges, section),
@@ -86,15 +105,165 @@ def noted(evidence: Evidence, name: str) -> float:
     return float(evidence.shaped(f"observed.{name}", ()))
 
 
-def in_percent(ranges: Ranges, *names: str) -> Mistake:
-    """A share written in percent."""
+def _of_another_text(ranges: Ranges) -> Mistake | None:
+    """All numbers of another text than the one that is named."""
+    if len(ranges) < 2:
+        return None
+
+    def other(evidence: Evidence) -> str | None:
+        text = _text(evidence)
+        values = {name: noted(evidence, name) for name in ranges[text]}
+        return next(
+            (
+                one
+                for one in ranges
+                if one != text
+                and all(_within(ranges[one][name], value) for name, value in values.items())
+            ),
+            None,
+        )
+
+    named, measured = next(
+        (one, of)
+        for one, of in permutations(ranges, 2)
+        if any(not lo <= sum(ranges[of][name]) / 2 <= hi for name, (lo, hi) in ranges[one].items())
+    )
+    return mistake(
+        lambda e: f"Your numbers are those of another text, {_called(other(e) or measured)}.",
+        lambda e: (
+            f"You noted {_text(e)!r} as `text`, but there runs give other numbers. Without the "
+            "corpora, `data.load` takes the play and says so. Copy `text` from the same table as "
+            "the numbers, or run the experiment on the text that you noted."
+        ),
+        recognized=lambda evidence: other(evidence) is not None,
+    )(lambda: {**middle(ranges, measured), "text": named})
+
+
+def _called(text: str) -> str:
+    return {"shakespeare": "Shakespeare", "play": "the built-in play"}.get(text, repr(text))
+
+
+def _in_percent(ranges: Ranges) -> Mistake | None:
+    """Shares written in percent."""
+    names = [
+        name
+        for name in next(iter(ranges.values()))
+        if all(of_text[name][1] <= _LARGEST_SHARE for of_text in ranges.values())
+    ]
+    if not names:
+        return None
     return _unit(
         ranges,
-        names,
+        tuple(names),
         lambda share: 100 * share,
         lambda noted: noted / 100,
         "You wrote a share in percent.",
         lambda noted: f"As a share, that is {number(noted / 100)}.",
+    )
+
+
+def _exchanged(ranges: Ranges) -> Mistake:
+    """Numbers that are all right, but under each other's names."""
+
+    def places(evidence: Evidence) -> dict[str, str]:
+        """Under which name each number that stands elsewhere belongs; empty if that isn't all."""
+        values = _all_noted(ranges, evidence)
+        of_text = ranges[_text(evidence)]
+        if _fit(of_text, values):
+            return {}
+        orders = (dict(zip(values, order, strict=True)) for order in permutations(values))
+        fitting = (
+            {at: name for at, name in order.items() if at != name}
+            for order in orders
+            if _fit(of_text, {name: values[at] for at, name in order.items()})
+        )
+        return min(fitting, key=len, default={})
+
+    def says(evidence: Evidence) -> str:
+        told = " and ".join(
+            f"{number(noted(evidence, at), 4)} for `{at}`, which is what runs give for `{name}`"
+            for at, name in list(places(evidence).items())[:2]
+        )
+        return f"You noted {told}."
+
+    numbers = middle(ranges)
+    one, other = next(
+        (one, other)
+        for (one, of_one), (other, of_other) in combinations(next(iter(ranges.values())).items(), 2)
+        if not _overlap(of_one, of_other)
+    )
+    return mistake(
+        lambda e: f"You exchanged {results_by_name(places(e))}.",
+        says,
+        recognized=lambda evidence: bool(places(evidence)),
+    )(lambda: {**numbers, one: numbers[other], other: numbers[one]})
+
+
+def _rounded(ranges: Ranges) -> Mistake:
+    """Numbers with so few digits that they may be anything around what runs give."""
+
+    def first(evidence: Evidence) -> str | None:
+        """The first such number, if there is no other reason for what is wrong."""
+        of_text, values = ranges[_text(evidence)], _all_noted(ranges, evidence)
+        wrong = [name for name, value in values.items() if not _within(of_text[name], value)]
+        if not wrong:
+            return next(iter(values)) if _all_coarse(of_text, values) else None
+        fits = all(
+            _digits(values[name]) < _LEAST_DIGITS
+            and _may_be(values[name], of_text[name])
+            and not _counts(of_text[name])
+            for name in wrong
+        )
+        return wrong[0] if fits else None
+
+    def says(evidence: Evidence) -> str:
+        name = first(evidence) or ""
+        value = noted(evidence, name)
+        half = 0.5 * 10.0 ** -_decimals(value)
+        return (
+            f"Rounded to {number(value)}, `{name}` may be any number from "
+            f"{number(value - half, 4)} to {number(value + half, 4)}. Write down at least three "
+            "digits, as the table shows them."
+        )
+
+    numbers = middle(ranges)
+    coarse = {
+        name: value if isinstance(value, str) else round(value, 1)
+        for name, value in numbers.items()
+    }
+    return mistake(
+        "Your numbers have too few digits.", says, recognized=lambda e: first(e) is not None
+    )(lambda: coarse)
+
+
+def _decimals(value: float) -> int:
+    """How many digits after the point a number was written with, one at least."""
+    _, _, after = f"{value:.12f}".rstrip("0").partition(".")
+    return max(len(after), 1)
+
+
+def _digits(value: float) -> int:
+    """How many digits a number was written with, without zeros in front."""
+    return len(f"{value:.12g}".replace(".", "").lstrip("-0")) if abs(value) > 1e-4 else 0
+
+
+def _counts(expected: tuple[float, float]) -> bool:
+    """True if runs give a whole number, of which no digit is missing."""
+    center = sum(expected) / 2
+    return abs(center - round(center)) < 1e-9 and center >= 1
+
+
+def _may_be(value: float, expected: tuple[float, float]) -> bool:
+    """True if a number that runs give becomes this one when it is rounded or cut off."""
+    step = 10.0 ** -_decimals(value)
+    return value - step / 2 <= expected[1] and value + step >= expected[0]
+
+
+def _all_coarse(of_text: Mapping[str, tuple[float, float]], values: Mapping[str, float]) -> bool:
+    """True if all numbers have one digit after the point, which isn't chance if there are two."""
+    told = [value for name, value in values.items() if not _counts(of_text[name])]
+    return len(told) > 1 and all(
+        _decimals(value) == 1 and _digits(value) < _LEAST_DIGITS for value in told
     )
 
 
@@ -123,27 +292,6 @@ def as_perplexity(ranges: Ranges, *names: str) -> Mistake:
         "You wrote a perplexity instead of a loss.",
         lambda noted: f"It is the exponential of the loss, {number(math.log(noted))} nats.",
     )
-
-
-def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
-    """Two numbers that are exchanged."""
-
-    def fits(evidence: Evidence) -> bool:
-        return all(
-            not lies(ranges, name, noted(evidence, name), evidence)
-            and lies(ranges, name, noted(evidence, other_name), evidence)
-            for name, other_name in ((one, other), (other, one))
-        )
-
-    numbers = middle(ranges)
-    return mistake(
-        f"You exchanged `{one}` and `{other}`.",
-        lambda e: (
-            f"You noted {number(noted(e, one))} for `{one}`, which is what runs give for "
-            f"`{other}`, and the other way round."
-        ),
-        recognized=fits,
-    )(lambda: {**numbers, one: numbers[other], other: numbers[one]})
 
 
 def measured_otherwise(ranges: Ranges, what: str, effect: str, *slips: Ranges) -> Mistake:
@@ -238,19 +386,73 @@ def _unit(
 
 def lies(ranges: Ranges, name: str, value: float, evidence: Evidence) -> bool:
     """True if a number lies in the range of this name on the text of an answer."""
-    low, high = ranges[_text(evidence)][name]
-    return low <= value <= high
+    return _within(ranges[_text(evidence)][name], value)
+
+
+def _within(expected: tuple[float, float], value: float) -> bool:
+    return expected[0] <= value <= expected[1]
 
 
 def _text(evidence: Evidence) -> str:
     text = evidence.answers.values["observed.text"]
     if not isinstance(text, str):
         raise KeyError("the answer doesn't name a text")
-    return text
+    return text.strip().lower()
 
 
 def _inside(ranges: Ranges, name: str) -> Callable[[Evidence], bool]:
-    return lambda evidence: lies(ranges, name, noted(evidence, name), evidence)
+    """A number counts as observed if it lies where runs have theirs, with enough digits, and on the
+    same side of each other number as in all runs, where the ranges of the two overlap.
+    """
+
+    def holds(evidence: Evidence) -> bool:
+        of_text, value = ranges[_text(evidence)], noted(evidence, name)
+        values = _all_noted(ranges, evidence)
+        return (
+            _within(of_text[name], value)
+            and _in_order(of_text, values, name)
+            and not _all_coarse(of_text, values)
+        )
+
+    return holds
+
+
+def _all_noted(ranges: Ranges, evidence: Evidence) -> dict[str, float]:
+    """All numbers that the student noted.
+
+    Raises
+    ------
+    KeyError
+        If one is missing.
+    """
+    values = evidence.answers.values
+    return {name: float(values[f"observed.{name}"]) for name in ranges[_text(evidence)]}
+
+
+def _fit(of_text: Mapping[str, tuple[float, float]], values: Mapping[str, float]) -> bool:
+    """True if all numbers lie where runs have theirs, in the order that they have there."""
+    return all(
+        _within(of_text[name], value) and _in_order(of_text, values, name)
+        for name, value in values.items()
+    )
+
+
+def _in_order(
+    of_text: Mapping[str, tuple[float, float]], values: Mapping[str, float], name: str
+) -> bool:
+    """True unless a number lies on the other side of one whose range overlaps with its own than in
+    runs.
+    """
+    return not any(
+        _overlap(of_text[name], of_text[other])
+        and _within(of_text[other], held)
+        and (values[name] - held) * (sum(of_text[name]) - sum(of_text[other])) < 0
+        for other, held in values.items()
+    )
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _unknown_text(ranges: Ranges, section: Section) -> Property:
@@ -259,7 +461,8 @@ def _unknown_text(ranges: Ranges, section: Section) -> Property:
             return None
         return Finding(
             "unknown-text",
-            f"You noted {_text(evidence)!r:.40} as `text`, but the experiment has no such text.",
+            f"You noted {evidence.answers.values['observed.text']!r:.40} as `text`, but the "
+            "experiment has no such text.",
             "Write the name of the corpus that you ran it on, as `corpus.name` gives it: "
             f"{' or '.join(repr(text) for text in ranges)}.",
             section,

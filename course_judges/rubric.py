@@ -33,14 +33,11 @@ class Part:
     points : float
     holds : callable (Evidence) -> bool
         Compares with the reference. It must not be true of a constant or an empty answer.
-    names_values : bool
-        Whether the name already says that values are right, as that of a measured number does.
     """
 
     name: str
     points: float
     holds: Callable[[Evidence], bool]
-    names_values: bool = False
 
     def earned_by(self, evidence: Evidence) -> bool:
         """True if the claim holds. Data that the condition can't work with, because it is missing

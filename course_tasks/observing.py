@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng
 from course_tasks.probing import Inputs, Probe
 
@@ -19,14 +20,17 @@ def observation(*names: str) -> Probe:
         What the answer's dictionary has to hold besides `text`, the name of the corpus.
     """
 
+    example = ", ".join(f'"{name}": 0.123' for name in names)
+    wanted = f'it should return a dictionary like {{"text": corpus.name, {example}}}'
+
     def noted(answer: Any, _: Inputs) -> dict[str, Any]:
         values = answer()
         if not isinstance(values, Mapping):
             kind = "None" if values is None else f"one {type(values).__name__}"
-            raise TypeError(f"your function should return a dictionary, but it returned {kind}")
+            raise ReturnedTypeError(f"returned {kind}; {wanted}")
         missing = [name for name in ("text", *names) if name not in values]
         if missing:
-            raise ValueError(f"your dictionary has no entry {missing[0]!r}")
+            raise ReturnedTypeError(f"returned a dictionary without {missing[0]!r}; {wanted}")
         return {
             "text": str(values["text"]),
             **{name: _one_number(name, values[name]) for name in names},
@@ -45,13 +49,17 @@ def _one_number(name: str, value: Any) -> float:
 
     Raises
     ------
-    TypeError, ValueError
-        If it is no number or not a finite one, in words that a student can use.
+    ReturnedTypeError
+        If it is no number.
+    ValueError
+        If it is not a finite one.
     """
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name!r} should be a number, but it is {value!r:.60}") from error
+        raise ReturnedTypeError(
+            f"returned {value!r:.60} as {name!r}; it should be a number"
+        ) from error
     if not math.isfinite(number):
         raise ValueError(f"{name!r} should be a finite number, but it is {number}")
     return number

@@ -6,7 +6,7 @@ import html
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 MEDIA_TYPE = "application/vnd.course.verdict+json"
 """The key of the verdict for programs in a cell's output, beside points and feedback."""
@@ -82,13 +82,17 @@ class PartResult:
     points : float
     earned : bool
     because : str
-        Why it is not earned, if the reason is another part that it builds on.
+        Why it is not earned, if nothing that it claims is wrong.
+    looked_at : bool
+        False if nothing tells whether its claim holds: what it is about is missing or stopped, or
+        only what is wrong with another part is wrong with it.
     """
 
     name: str
     points: float
     earned: bool
     because: str = ""
+    looked_at: bool = True
 
 
 class State(Enum):
@@ -117,6 +121,42 @@ _COLOR = {
     State.NOT_ATTEMPTED: "#808080",
     State.INTERRUPTED: "#808080",
 }
+
+
+class _RubricLine(NamedTuple):
+    """A line of a rubric: ✓ of what is earned, ✗ of what is not, – of what nothing is known."""
+
+    sign: str
+    text: str
+    points: float
+
+
+def _named(sign: str, parts: list[PartResult]) -> list[_RubricLine]:
+    """A line for each part; those that claim the same of several results share one."""
+    alike: dict[tuple[str, str], list[PartResult]] = {}
+    names: dict[tuple[str, str], list[str]] = {}
+    for part in parts:
+        result = "".join(re.findall(r"^`[^`]+`", part.name))
+        claim = part.name.removeprefix(result).strip()
+        alike.setdefault((claim, part.because), []).append(part)
+        names.setdefault((claim, part.because), []).extend([result] if result else [])
+    return [
+        _RubricLine(
+            sign,
+            f"{', '.join(names[claim, because])} {claim}".strip()
+            + (f": {because}" if because else ""),
+            sum(part.points for part in held),
+        )
+        for (claim, because), held in alike.items()
+    ]
+
+
+def _counted(sign: str, said: str, parts: list[PartResult]) -> list[_RubricLine]:
+    """One line for any number of parts; none for none."""
+    if not parts:
+        return []
+    words = said.format(len(parts), "" if len(parts) == 1 else "s")
+    return [_RubricLine(sign, words, sum(part.points for part in parts))]
 
 
 @dataclass(frozen=True)
@@ -165,12 +205,7 @@ class Verdict:
 
     def __str__(self) -> str:
         lines = [f"{_SIGN[self.state]} {self.headline}"]
-        if self._shows_parts:
-            lines += [
-                f"  {'✓' if p.earned else '✗'} {p.name} ({p.points:g})"
-                + (f": {p.because}" if p.because else "")
-                for p in self.parts
-            ]
+        lines += [f"  {line.sign} {line.text} ({line.points:g})" for line in self._rubric()]
         for finding in self.findings:
             lines.append(f"  {finding.what}")
             if finding.effect:
@@ -182,9 +217,21 @@ class Verdict:
         lines += [f"  Note: {note}" for note in self.notes]
         return "\n".join(lines)
 
-    @property
-    def _shows_parts(self) -> bool:
-        return len(self.parts) > 1 and self.state in (State.PARTLY, State.WRONG)
+    def _rubric(self) -> list[_RubricLine]:
+        """What is earned and what is not, if it is some of each. Parts that are not earned are
+        named, and the others are counted.
+        """
+        if self.state is not State.PARTLY:
+            return []
+        failed = [p for p in self.parts if not p.earned and p.looked_at]
+        earned = [p for p in self.parts if p.earned]
+        unseen = [p for p in self.parts if not p.earned and not p.looked_at]
+        lines = _named("✗", failed)
+        if not failed or len(earned) == len(failed) == 1 == len(self.parts) - len(failed):
+            lines += _named("✓", earned)
+        else:
+            lines += _counted("✓", "{} other part{}", earned)
+        return lines + _counted("–", "{} part{} not looked at", unseen)
 
     def to_html(self, book: str | None = None) -> str:
         """The feedback as a fragment of HTML that reads on a light and on a dark page.
@@ -201,15 +248,13 @@ class Verdict:
             f'<span style="color:{color}" aria-hidden="true">{_SIGN[self.state]}</span> '
             f"<strong>{html.escape(self.headline)}</strong></p>"
         ]
-        if self._shows_parts:
-            items = "".join(
-                f'<li style="list-style:none">'
-                f'<span aria-hidden="true">{"✓" if p.earned else "✗"}</span> '
-                f"{_as_html(p.name)} ({p.points:g} "
-                f"{'point' if p.points == 1 else 'points'}{'' if p.earned else ', not yet'})"
-                + (f": {_as_html(p.because)}</li>" if p.because else "</li>")
-                for p in self.parts
-            )
+        items = "".join(
+            f'<li style="list-style:none"><span aria-hidden="true">{line.sign}</span> '
+            f"{_as_html(line.text)} ({line.points:g} {'point' if line.points == 1 else 'points'}"
+            f"{', not yet' if line.sign == '✗' else ''})</li>"
+            for line in self._rubric()
+        )
+        if items:
             rows.append(f'<ul style="margin:.2em 0;padding-left:1.2em">{items}</ul>')
         for finding in self.findings:
             text = f"<strong>{_as_html(finding.what)}</strong>"
@@ -241,6 +286,7 @@ class Verdict:
             "parts": [
                 {"name": part.name, "points": float(part.points), "earned": part.earned}
                 | ({"because": part.because} if part.because else {})
+                | ({} if part.looked_at else {"looked_at": False})
                 for part in self.parts
             ],
             "findings": [

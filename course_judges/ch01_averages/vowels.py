@@ -8,7 +8,7 @@ from dataclasses import replace
 from course_judges import observations
 from course_judges.ch01_averages.sections import LETTERS
 from course_judges.judging import mistake
-from course_judges.observations import Numbers, exchanged, lies, measured_otherwise, middle, noted
+from course_judges.observations import Numbers, lies, measured_otherwise, middle, noted
 from course_judges.right_numbers import told_by_the_right_ones
 from course_judges.wording import number
 
@@ -269,9 +269,6 @@ def _rooted() -> Numbers:
         name: value if isinstance(value, str) else math.sqrt(value)
         for name, value in middle(RANGES).items()
     }
-
-
-_exchanged = exchanged(RANGES, "last_1", "all")
 
 
 # What the numbers that are right say about those that are not.

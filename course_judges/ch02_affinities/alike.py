@@ -7,7 +7,7 @@ from dataclasses import replace
 from course_judges import observations
 from course_judges.ch02_affinities.sections import ANGLE
 from course_judges.judging import mistake
-from course_judges.observations import Numbers, exchanged, lies, measured_otherwise, middle, noted
+from course_judges.observations import Numbers, lies, measured_otherwise, middle, noted
 from course_judges.right_numbers import told_by_the_right_ones
 from course_judges.wording import number
 
@@ -374,10 +374,6 @@ _averaged_by_softmax = measured_otherwise(
 )
 def _with_itself() -> Numbers:
     return middle(RANGES, cosine=float(middle(RANGES)["words"]))
-
-
-_exchanged = exchanged(RANGES, "dot", "cosine")
-_dot_for_words = exchanged(RANGES, "words", "dot")
 
 
 _CHOICE = (

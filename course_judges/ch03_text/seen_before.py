@@ -10,8 +10,6 @@ from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     Ranges,
-    exchanged,
-    in_percent,
     lies,
     measured_otherwise,
     middle,
@@ -215,9 +213,6 @@ _same_place = measured_otherwise(
     "ones, because each tensor is an object of its own. Use strings, or numbers from `tolist()`.",
     SLIPS["same-place"],
 )
-
-_percent = in_percent(RANGES, "seen_4", "seen_8", "seen_16")
-_exchanged = exchanged(RANGES, "seen_4", "seen_16")
 
 
 @mistake(

@@ -11,7 +11,6 @@ from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     as_perplexity,
-    exchanged,
     in_bits,
     lies,
     measured_otherwise,
@@ -416,7 +415,6 @@ def _everything_too_small(evidence: Evidence) -> Finding | None:
 
 _bits = in_bits(RANGES, "one_percent", "ten_percent", "everything")
 _perplexity = as_perplexity(RANGES, "one_percent", "ten_percent", "everything")
-_exchanged = exchanged(RANGES, "one_percent", "everything")
 
 
 _EXPERIMENT = observations.experiment(

@@ -10,7 +10,6 @@ from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     as_perplexity,
-    exchanged,
     in_bits,
     lies,
     measured_otherwise,
@@ -103,7 +102,6 @@ _longer_context = measured_otherwise(
 
 _bits = in_bits(RANGES, "chosen", "equal")
 _perplexity = as_perplexity(RANGES, "chosen", "equal")
-_exchanged = exchanged(RANGES, "chosen", "equal")
 
 
 @mistake(

@@ -9,7 +9,6 @@ from course_judges.ch06_heads.sections import LIST
 from course_judges.judging import Evidence
 from course_judges.observations import (
     as_perplexity,
-    exchanged,
     in_bits,
     measured_otherwise,
     noted,
@@ -87,7 +86,6 @@ _one_channel_each = measured_otherwise(
 
 _bits = in_bits(RANGES, "heads_1", "heads_32")
 _perplexity = as_perplexity(RANGES, "heads_1", "heads_32")
-_exchanged = exchanged(RANGES, "heads_1", "heads_32")
 
 
 def _where_to_look(evidence: Evidence) -> Finding | None:

@@ -10,7 +10,6 @@ from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
     as_perplexity,
-    exchanged,
     in_bits,
     lies,
     measured_otherwise,
@@ -108,7 +107,6 @@ _both_cut = measured_otherwise(
 
 _bits = in_bits(RANGES, "all_four", "without_first", "without_last")
 _perplexity = as_perplexity(RANGES, "all_four", "without_first", "without_last")
-_exchanged = exchanged(RANGES, "without_first", "without_last")
 
 
 def _is_one_loss(evidence: Evidence) -> bool:

@@ -7,8 +7,6 @@ from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import mistake
 from course_judges.observations import (
     Numbers,
-    exchanged,
-    in_percent,
     lies,
     measured_otherwise,
     middle,
@@ -71,10 +69,6 @@ _untrained = measured_otherwise(
     "It draws symbols at random, which hardly ever make a word. Call `fit` first.",
     SLIPS["untrained"],
 )
-
-
-_percent = in_percent(RANGES, "cool", "hot")
-_exchanged = exchanged(RANGES, "cool", "hot")
 
 
 @mistake(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_judges import observations
 from course_judges.ch09_names.sections import SAME_PAST
-from course_judges.observations import as_perplexity, exchanged, in_bits, measured_otherwise
+from course_judges.observations import as_perplexity, in_bits, measured_otherwise
 
 RANGES = {
     "names": {
@@ -231,8 +231,6 @@ _counted_once = measured_otherwise(
 
 _bits = in_bits(RANGES, "one", "two", "three", "four")
 _perplexity = as_perplexity(RANGES, "one", "two", "three", "four")
-_exchanged = exchanged(RANGES, "one", "two")
-_last_exchanged = exchanged(RANGES, "three", "four")
 
 
 TASK = observations.experiment(

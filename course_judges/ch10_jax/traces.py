@@ -7,8 +7,6 @@ from course_judges.ch10_jax.sections import TRACED
 from course_judges.judging import mistake
 from course_judges.observations import (
     Numbers,
-    exchanged,
-    in_percent,
     lies,
     measured_otherwise,
     middle,
@@ -197,10 +195,6 @@ _to_other_lengths = measured_otherwise(
     SLIPS["to-other-lengths (32)"],
     SLIPS["to-other-lengths (powers)"],
 )
-
-
-_percent = in_percent(RANGES, "waste")
-_exchanged = exchanged(RANGES, "as_they_are", "padded")
 
 
 @mistake(

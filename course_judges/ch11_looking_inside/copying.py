@@ -9,8 +9,6 @@ from course_judges.ch11_looking_inside.sections import BUILD
 from course_judges.judging import Evidence, mistake
 from course_judges.observations import (
     Numbers,
-    exchanged,
-    in_percent,
     lies,
     measured_otherwise,
     middle,
@@ -318,10 +316,6 @@ _end_of_window = measured_otherwise(
     "them, so the three symbols are found less often.",
     SLIPS["end-of-window"],
 )
-
-
-_percent = in_percent(RANGES, "one", "three", "found")
-_exchanged = exchanged(RANGES, "one", "three")
 
 
 def _is_share_of_all_places(evidence: Evidence) -> bool:

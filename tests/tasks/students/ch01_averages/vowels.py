@@ -13,6 +13,14 @@ RIGHT = {
 }
 
 WRONG = {
+    "percent": lambda: {"text": "shakespeare", "last_1": 64.5, "last_4": 30.6, "all": 23.7},
+    "rounded": lambda: {"text": "shakespeare", "last_1": 0.6, "last_4": 0.3, "all": 0.2},
+    "other-text": lambda: {
+        "text": "shakespeare",
+        "last_1": 0.6042,
+        "last_4": 0.3029,
+        "all": 0.2332,
+    },
     "own-letter": lambda: {"text": "shakespeare", "last_1": 0, "last_4": 0.306, "all": 0.237},
     "rooted": lambda: {"text": "shakespeare", "last_1": 0.80281, "last_4": 0.55317, "all": 0.48683},
     "exchanged": lambda: {"text": "shakespeare", "last_1": 0.237, "last_4": 0.306, "all": 0.6445},
@@ -130,7 +138,7 @@ ODD = [
         "error",
     ),
     (lambda: {"text": "my diary", "last_1": 0.6445, "last_4": 0.306, "all": 0.237}, "unknown-text"),
-    (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {"text": "shakespeare", "last_1": "a lot", "last_4": 0.306, "all": 0.237}, "error"),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
+    (lambda: {"text": "shakespeare", "last_1": "a lot", "last_4": 0.306, "all": 0.237}, "type"),
+    (lambda: [1, 2, 3], "type"),
 ]

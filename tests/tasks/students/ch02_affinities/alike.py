@@ -13,9 +13,10 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "words": 4.8, "dot": 8.1, "cosine": 4.6},
+    "other-text": lambda: {"text": "shakespeare", "words": 5.1267, "dot": 7.61, "cosine": 4.96},
     "with-itself": lambda: {"text": "shakespeare", "words": 4.807, "dot": 8.13, "cosine": 4.807},
     "exchanged": lambda: {"text": "shakespeare", "words": 4.807, "dot": 4.613, "cosine": 8.13},
-    "dot-for-words": lambda: {"text": "shakespeare", "words": 8.13, "dot": 4.807, "cosine": 4.613},
     "letters-once": lambda: {"text": "shakespeare", "words": 4.807, "dot": 6.35, "cosine": 4.573},
     "short-words-too": lambda: {
         "text": "shakespeare",
@@ -160,13 +161,14 @@ WRONG = {
 }
 
 ODD = [
+    (lambda: {"text": "shakespeare", "words": 8.13, "dot": 4.807, "cosine": 4.613}, "exchanged"),
     (
         lambda: {"text": "shakespeare", "words": -7.5, "dot": 8.13, "cosine": 4.613},
         "other-numbers",
     ),
     (lambda: {"text": "shakespeare", "words": float("nan"), "dot": 8.13, "cosine": 4.613}, "error"),
     (lambda: {"text": "my diary", "words": 4.807, "dot": 8.13, "cosine": 4.613}, "unknown-text"),
-    (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {"text": "shakespeare", "words": "a lot", "dot": 8.13, "cosine": 4.613}, "error"),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
+    (lambda: {"text": "shakespeare", "words": "a lot", "dot": 8.13, "cosine": 4.613}, "type"),
+    (lambda: [1, 2, 3], "type"),
 ]

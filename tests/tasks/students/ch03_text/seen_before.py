@@ -23,6 +23,13 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "seen_4": 1.0, "seen_8": 0.5, "seen_16": 0.0},
+    "other-text": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.9958,
+        "seen_8": 0.8395,
+        "seen_16": 0.3036,
+    },
     "percent": lambda: {"text": "shakespeare", "seen_4": 95.8, "seen_8": 50.3, "seen_16": 1.5},
     "exchanged": lambda: {
         "text": "shakespeare",
@@ -113,10 +120,10 @@ ODD = [
         lambda: {"text": "my diary", "seen_4": 0.958, "seen_8": 0.503, "seen_16": 0.015},
         "unknown-text",
     ),
-    (lambda: {"text": "shakespeare"}, "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
     (
         lambda: {"text": "shakespeare", "seen_4": "a lot", "seen_8": 0.503, "seen_16": 0.015},
-        "error",
+        "type",
     ),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: [1, 2, 3], "type"),
 ]

@@ -28,6 +28,18 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.7,
+        "ten_percent": 2.6,
+        "everything": 2.5,
+    },
+    "other-text": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.6406,
+        "ten_percent": 2.4387,
+        "everything": 2.4072,
+    },
     "bits": lambda: {
         "text": "shakespeare",
         "one_percent": 3.96119,
@@ -184,7 +196,7 @@ ODD = [
         },
         "unknown-text",
     ),
-    (lambda: {"text": "shakespeare"}, "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
     (
         lambda: {
             "text": "shakespeare",
@@ -192,7 +204,7 @@ ODD = [
             "ten_percent": 2.619,
             "everything": 2.482,
         },
-        "error",
+        "type",
     ),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: [1, 2, 3], "type"),
 ]

@@ -8,6 +8,8 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "chosen": 2.4, "equal": 2.8},
+    "other-text": lambda: {"text": "shakespeare", "chosen": 2.3667, "equal": 2.7886},
     "bits": lambda: {"text": "shakespeare", "chosen": 3.51032, "equal": 4.10258},
     "perplexity": lambda: {"text": "shakespeare", "chosen": 11.39299, "equal": 17.17574},
     "exchanged": lambda: {"text": "shakespeare", "chosen": 2.8435, "equal": 2.433},
@@ -24,7 +26,7 @@ ODD = [
     (lambda: {"text": "shakespeare", "chosen": -7.5, "equal": 2.8435}, "not-what-runs-give"),
     (lambda: {"text": "shakespeare", "chosen": float("nan"), "equal": 2.8435}, "error"),
     (lambda: {"text": "my diary", "chosen": 2.433, "equal": 2.8435}, "unknown-text"),
-    (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {"text": "shakespeare", "chosen": "a lot", "equal": 2.8435}, "error"),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
+    (lambda: {"text": "shakespeare", "chosen": "a lot", "equal": 2.8435}, "type"),
+    (lambda: [1, 2, 3], "type"),
 ]

@@ -12,6 +12,8 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "heads_1": 2.4, "heads_32": 2.3},
+    "other-text": lambda: {"text": "shakespeare", "heads_1": 2.3886, "heads_32": 2.182},
     "bits": lambda: {"text": "shakespeare", "heads_1": 3.53268, "heads_32": 3.35377},
     "perplexity": lambda: {"text": "shakespeare", "heads_1": 11.57096, "heads_32": 10.22155},
     "exchanged": lambda: {"text": "shakespeare", "heads_1": 2.3245, "heads_32": 2.4485},
@@ -26,7 +28,7 @@ ODD = [
     (lambda: {"text": "shakespeare", "heads_1": -7.5, "heads_32": 2.3245}, "not-what-runs-give"),
     (lambda: {"text": "shakespeare", "heads_1": float("nan"), "heads_32": 2.3245}, "error"),
     (lambda: {"text": "my diary", "heads_1": 2.4485, "heads_32": 2.3245}, "unknown-text"),
-    (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {"text": "shakespeare", "heads_1": "a lot", "heads_32": 2.3245}, "error"),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
+    (lambda: {"text": "shakespeare", "heads_1": "a lot", "heads_32": 2.3245}, "type"),
+    (lambda: [1, 2, 3], "type"),
 ]

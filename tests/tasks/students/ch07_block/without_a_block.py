@@ -28,6 +28,18 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.4,
+        "without_first": 5.2,
+        "without_last": 2.5,
+    },
+    "other-text": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.2379,
+        "without_first": 3.7182,
+        "without_last": 2.3681,
+    },
     "bits": lambda: {
         "text": "shakespeare",
         "all_four": 3.36892,
@@ -130,7 +142,7 @@ ODD = [
         },
         "unknown-text",
     ),
-    (lambda: {"text": "shakespeare"}, "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
     (
         lambda: {
             "text": "shakespeare",
@@ -138,7 +150,7 @@ ODD = [
             "without_first": 4.8605,
             "without_last": 2.454,
         },
-        "error",
+        "type",
     ),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: [1, 2, 3], "type"),
 ]

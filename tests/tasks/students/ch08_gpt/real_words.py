@@ -8,6 +8,8 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "cool": 0.6, "hot": 0.1},
+    "other-text": lambda: {"text": "play", "cool": 0.6195, "hot": 0.1543},
     "percent": lambda: {"text": "shakespeare", "cool": 62.9, "hot": 12.15},
     "exchanged": lambda: {"text": "shakespeare", "cool": 0.1215, "hot": 0.629},
     "invented": lambda: {"text": "shakespeare", "cool": 0.371, "hot": 0.8785},
@@ -21,7 +23,7 @@ ODD = [
     (lambda: {"text": "shakespeare", "cool": -7.5, "hot": 0.1215}, "not-what-runs-give"),
     (lambda: {"text": "shakespeare", "cool": float("nan"), "hot": 0.1215}, "error"),
     (lambda: {"text": "my diary", "cool": 0.629, "hot": 0.1215}, "unknown-text"),
-    (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {"text": "shakespeare", "cool": "a lot", "hot": 0.1215}, "error"),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
+    (lambda: {"text": "shakespeare", "cool": "a lot", "hot": 0.1215}, "type"),
+    (lambda: [1, 2, 3], "type"),
 ]

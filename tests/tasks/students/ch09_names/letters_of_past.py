@@ -25,6 +25,7 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "names", "one": 2.5, "two": 2.2, "three": 2.3, "four": 2.6},
     "bits": lambda: {
         "text": "names",
         "one": 3.54855,
@@ -45,13 +46,6 @@ WRONG = {
         "two": 2.4595,
         "three": 2.2595,
         "four": 2.5575,
-    },
-    "last-exchanged": lambda: {
-        "text": "names",
-        "one": 2.4595,
-        "two": 2.2485,
-        "three": 2.5575,
-        "four": 2.2595,
     },
     "measured-where-counted": lambda: {
         "text": "names",
@@ -134,6 +128,20 @@ WRONG = {
 
 ODD = [
     (
+        lambda: {
+            "text": "names",
+            "one": 2.4595,
+            "two": 2.2485,
+            "three": 2.5575,
+            "four": 2.2595,
+        },
+        "exchanged",
+    ),
+    (
+        lambda: {"text": "names", "one": 2.459, "two": 2.259, "three": 2.249, "four": 2.557},
+        "exchanged",
+    ),
+    (
         lambda: {"text": "names", "one": -7.5, "two": 2.2485, "three": 2.2595, "four": 2.5575},
         "not-what-runs-give",
     ),
@@ -151,10 +159,10 @@ ODD = [
         lambda: {"text": "my diary", "one": 2.4595, "two": 2.2485, "three": 2.2595, "four": 2.5575},
         "unknown-text",
     ),
-    (lambda: {"text": "names"}, "error"),
+    (lambda: {"text": "names"}, "type"),
     (
         lambda: {"text": "names", "one": "a lot", "two": 2.2485, "three": 2.2595, "four": 2.5575},
-        "error",
+        "type",
     ),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: [1, 2, 3], "type"),
 ]

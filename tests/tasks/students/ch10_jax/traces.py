@@ -23,6 +23,13 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "as_they_are": 48.0, "padded": 4.0, "waste": 0.2},
+    "other-text": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 88.0,
+        "padded": 9.0,
+        "waste": 0.163,
+    },
     "one-function": lambda: {
         "text": "shakespeare",
         "as_they_are": 48.0,
@@ -112,10 +119,10 @@ ODD = [
         lambda: {"text": "my diary", "as_they_are": 48.0, "padded": 4.0, "waste": 0.1685},
         "unknown-text",
     ),
-    (lambda: {"text": "shakespeare"}, "error"),
+    (lambda: {"text": "shakespeare"}, "type"),
     (
         lambda: {"text": "shakespeare", "as_they_are": "a lot", "padded": 4.0, "waste": 0.1685},
-        "error",
+        "type",
     ),
-    (lambda: [1, 2, 3], "error"),
+    (lambda: [1, 2, 3], "type"),
 ]

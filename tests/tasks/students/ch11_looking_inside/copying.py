@@ -7,6 +7,8 @@ RIGHT = {
 }
 
 WRONG = {
+    "rounded": lambda: {"text": "shakespeare", "one": 0.1, "three": 0.5, "found": 0.0},
+    "other-text": lambda: {"text": "shakespeare", "one": 0.1336, "three": 0.5968, "found": 0.0704},
     "percent": lambda: {"text": "shakespeare", "one": 12.6, "three": 45.3, "found": 4.7},
     "exchanged": lambda: {"text": "shakespeare", "one": 0.453, "three": 0.126, "found": 0.047},
     "of-all-places": lambda: {"text": "shakespeare", "one": 0.076, "three": 0.0213, "found": 0.047},
@@ -148,5 +150,5 @@ ODD = [
         lambda: {"text": "my diary", "one": 0.126, "three": 0.453, "found": 0.047},
         "unknown-text",
     ),
-    (lambda: {"text": "shakespeare", "one": 0.126, "three": 0.453}, "error"),
+    (lambda: {"text": "shakespeare", "one": 0.126, "three": 0.453}, "type"),
 ]
