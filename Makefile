@@ -30,17 +30,17 @@ lab: ## learn: set up, open JupyterLab on the exercises
 	@TORCH=$(TORCH) sh setup/environment.sh lab
 	@$(if $(filter 0,$(SERVE)),:,cd exercises && exec ../.venv/bin/jupyter lab)
 
-test: ## set up everything, then test: what changed, and 1 in 6 of the rest (ARGS="-k play" for some)
+test: ## set up everything, then test every promise and what changed (ARGS="-k play" for some)
 	@sh setup/test.sh $(ARGS)
 
-test-all: ## run every test, whatever changed; ARGS=--record keeps what has passed
-	@sh setup/test.sh --all $(ARGS)
+test-all: ## run every test that has not passed here as all is now; SHARD=2/4 runs a quarter
+	@sh setup/test.sh --all $(if $(SHARD),--shard $(SHARD)) $(ARGS)
 
 test-fast: ## what to run between edits: without browser, sandbox and whole notebooks
 	@COURSE_TEST_DRAWS=1 sh setup/test.sh -m "not slow and not browser and not sandbox" $(ARGS)
 
-test-notebooks: ## run the notebooks that changed, compare their outputs, and record which hold
-	@sh setup/test.sh tests/notebooks --record $(ARGS)
+test-notebooks: ## run the notebooks that changed, and compare their outputs
+	@sh setup/test.sh --all tests/notebooks $(ARGS)
 
 chapters: ## run chapters and solutions, and store their outputs
 	@sh setup/environment.sh tests

@@ -9,7 +9,7 @@ from pathlib import Path
 import browsing
 import hypothesis
 import pytest
-import turns
+import selecting
 
 # Tests run in as many processes as there are cores. With threads of their own on top, torch's would
 # wait for each other most of the time. Set before torch is imported; kernels and commands inherit.
@@ -51,12 +51,12 @@ LAST = ("tasks/test_empty_answers.py", "tasks/test_judgement.py")
 
 
 def pytest_addoption(parser):
-    turns.add_options(parser)
+    selecting.add_options(parser)
 
 
 def pytest_configure(config):
-    """Choose what runs (CONTRIBUTING.md, *Not every test runs every time*)."""
-    config.pluginmanager.register(turns.Turns(config), "turns")
+    """Choose what runs (`selection/families.py`)."""
+    config.pluginmanager.register(selecting.Selection(config), "selection")
 
 
 @pytest.hookimpl(trylast=True)  # after the fixtures, which close their pages

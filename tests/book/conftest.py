@@ -1,19 +1,12 @@
 import threading
 
 import pytest
-import subjects
 from browsing import browser, visit
 from reader import ROOT, pages
 
 from setup import book_site, site_server
 
 __all__ = ["browser", "visit"]
-
-
-def pytest_itemcollected(item):
-    """Tests that look at the built book take turns."""
-    if item.get_closest_marker("slow") and not item.get_closest_marker("turns"):
-        item.add_marker(pytest.mark.turns(of=subjects.site))
 
 
 @pytest.fixture(scope="session")

@@ -4,16 +4,13 @@ import os
 import re
 
 import pytest
-import subjects
 from browsing import figures_mounted, violations
 from reader import pages
 
-pytestmark = pytest.mark.turns(of=subjects.page)
-
 PAGES = [*pages(), "search", "genindex"]
 
-# One page of each kind is examined by axe-core, with all of its rules. EXAMINE=all and --all: every
-# page.
+# One page of each kind is examined by axe-core, with all of its rules; every page under
+# EXAMINE=all.
 EXAMINED = [
     "book/index",
     "book/09-names",

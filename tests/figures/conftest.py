@@ -1,7 +1,6 @@
 import threading
 
 import pytest
-import subjects
 from browsing import browser, visit
 
 from course_figures.pages import standalone
@@ -11,12 +10,6 @@ __all__ = ["browser", "visit"]
 
 WIDE = {"width": 1300, "height": 900}
 PHONE = {"width": 390, "height": 800}
-
-
-def pytest_itemcollected(item):
-    """Tests that open a figure in a browser take turns."""
-    if item.get_closest_marker("browser"):
-        item.add_marker(pytest.mark.turns(of=subjects.figure))
 
 
 @pytest.fixture

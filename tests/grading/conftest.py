@@ -12,7 +12,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import subjects
 from graded_class import hand_in
 
 from course_grader import batch
@@ -23,22 +22,6 @@ from course_grader.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
 FIRST = "01-averages"
-
-# The system has a part in whether these pass: the kernel's walls, its clocks and its memory. They
-# run every time.
-OF_THE_MACHINE = {
-    f"test_{name}.py"
-    for name in (
-        *("bubblewrap", "sandbox", "sandbox_user", "selftest", "system_calls", "supervision"),
-        *("control_groups", "clock_of_runs", "memory_of_runs", "doubtful_runs"),
-    )
-}
-
-
-def pytest_itemcollected(item):
-    """Tests that grade a class take turns."""
-    if item.get_closest_marker("slow") and item.path.name not in OF_THE_MACHINE:
-        item.add_marker(pytest.mark.turns(of=subjects.grading))
 
 
 @pytest.fixture

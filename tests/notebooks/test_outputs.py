@@ -1,8 +1,7 @@
 """Stored outputs of chapters and solutions are what a run gives, and chapters run anywhere: without
 a network, and without data.
 
-Notebooks take turns: one is run if anything that its outputs follow from is not as it was when they
-were last compared (`tests/turns/subjects.py` says what counts). Of the others, one in six is run.
+`tests/selection/families.py` says which of them `make test` runs.
 """
 
 import os
@@ -11,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import subjects
 
 from course_lib.data import SOURCES, find
 
@@ -70,19 +68,14 @@ MISSING = [name for name in SOURCES if find(name) is None]
 
 # The others read no corpus: a run without data is the run that compares their outputs.
 READ_A_CORPUS = [path for path in NOTEBOOKS if "load(" in path.read_text(encoding="utf-8")]
-# Where the corpora are at hand, outputs are compared on them, and two short chapters show that the
-# play stands in: all the trainings once more would take a fifth of the time of all tests. They are
-# run where a comparison is recorded, so that nothing is left to do where there are no corpora.
-SHORT = ("03-text", "04-bigram")
 
 
 def test_there_are_chapters_and_solutions_and_some_read_a_corpus():
     assert CHAPTERS
     assert SOLUTIONS
-    assert {path.stem for path in READ_A_CORPUS} >= set(SHORT)
+    assert READ_A_CORPUS
 
 
-@pytest.mark.turns(of=subjects.notebook_on_corpora)
 @pytest.mark.parametrize("notebook", named(NOTEBOOKS))
 def test_stored_outputs_are_what_a_run_gives(notebook):
     if MISSING and notebook in READ_A_CORPUS:
@@ -93,11 +86,7 @@ def test_stored_outputs_are_what_a_run_gives(notebook):
     run(notebook, "--nbval")
 
 
-@pytest.mark.turns(of=subjects.notebook_on_play)
 @pytest.mark.parametrize("notebook", named(READ_A_CORPUS))
-def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path, request):
-    asked = request.config.option
-    if not (MISSING or notebook.stem in SHORT or asked.all or asked.record):
-        pytest.skip("the corpora are here; --all runs it without them, too")
+def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path):
     nowhere = {"COURSE_DATA": "", "COURSE_CACHE": str(tmp_path / "cache")}
     run(notebook, "--nbval-lax", environment=nowhere)

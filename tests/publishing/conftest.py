@@ -2,15 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
-import subjects
 
 ROOT = Path(__file__).parents[2]
-
-
-def pytest_itemcollected(item):
-    """Tests that build the whole book take turns; setting up depends on the machine as well."""
-    if item.get_closest_marker("slow") and item.path.name != "test_setup.py":
-        item.add_marker(pytest.mark.turns(of=subjects.site))
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import safetensors.numpy
-import subjects
 import torch
 from students import seeds_of
 from torch import nn
@@ -32,8 +31,6 @@ pytestmark = [
     # Judges divide by numbers that are 0 here, and catch the result.
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
-
-in_turn = pytest.mark.turns(of=subjects.task)
 
 TASKS = catalogue.names()
 MOST_DRAWS = 3
@@ -188,7 +185,6 @@ def earned(known, inputs, right, answers):
     return [part.name for part in known.parts if part.earned_by(evidence)]
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_answer_that_does_no_work_earns_nothing(task):
     probe = catalogue.probe(task)
@@ -199,7 +195,6 @@ def test_answer_that_does_no_work_earns_nothing(task):
             assert not earned(known, inputs, right, answers), f"seed {seed}: {name}"
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_constants_and_empty_values_earn_nothing(task):
     """No values that are all wrong earn anything."""
@@ -218,7 +213,6 @@ def test_constants_and_empty_values_earn_nothing(task):
             assert not found, f"seed {seed}: {found} for {values}"
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("kind", ["ValueError", "TypeError", "IndexError", "NotImplementedError"])
 def test_raising_everywhere_earns_nothing(task, kind):
@@ -252,7 +246,6 @@ def swollen(right, count):
     yield np.ones((1000, *(1,) * right.ndim), dtype=np.int64)
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_large_answer_costs_a_judge_little_memory_and_no_error(task):
     known, probe = judges.task(task), catalogue.probe(task)

@@ -6,7 +6,6 @@ from itertools import chain, islice
 
 import numpy as np
 import pytest
-import subjects
 from students import students_of
 
 from course_judges import catalogue as judges
@@ -27,7 +26,6 @@ SHORT = [
 HERE = Section("01-averages", "Somewhere")
 
 
-@pytest.mark.turns(of=subjects.task)
 @pytest.mark.parametrize("task", SHORT)
 def test_judge_of_a_class_says_what_a_fresh_one_says(task):
     known, probe, students = judges.task(task), catalogue.probe(task), students_of(task)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import subjects
 from students import seeds_of, students_of, unfilled
 
 from course_judges import catalogue as judges
@@ -50,9 +49,6 @@ ODD = rows((t, i) for t in TASKS for i in range(len(getattr(students_of(t), "ODD
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
 
-# The right answer is judged in every run, everything else in the turn of its task.
-in_turn = pytest.mark.turns(of=subjects.task)
-
 
 @pytest.mark.parametrize("task", TASKS)
 def test_reference_gets_every_point(task):
@@ -62,7 +58,6 @@ def test_reference_gets_every_point(task):
         assert verdict.points == judges.task(task).points
 
 
-@in_turn
 @pytest.mark.parametrize(("task", "style"), STYLES)
 def test_right_answer_in_another_style_gets_every_point(task, style):
     for seed in seeds_of(task):
@@ -83,7 +78,6 @@ def verdicts_of(task, answer, seeds):
     return verdicts
 
 
-@in_turn
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
     answer = students_of(task).WRONG[mistake]
@@ -97,7 +91,6 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
     assert finding.section is not None
 
 
-@in_turn
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
     copy = next(m for m in judges.task(task).mistakes if m.name == mistake)
@@ -106,7 +99,6 @@ def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
         assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
 
 
-@in_turn
 @pytest.mark.parametrize(("task", "index"), ODD)
 def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index):
     answer, name = students_of(task).ODD[index]
@@ -115,7 +107,6 @@ def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index)
         assert verdict.findings[0].name == name, f"seed {seed}: {verdict}"
 
 
-@in_turn
 @pytest.mark.parametrize(("task", "trick"), TRICKS)
 def test_trick_earns_no_more_than_the_work_in_it(task, trick):
     """As in a graded run, only bytes go to the answer and back, and the judge has what was kept."""
@@ -128,7 +119,6 @@ def test_trick_earns_no_more_than_the_work_in_it(task, trick):
         assert verdict.points <= points, f"seed {seed}: {verdict}"
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_unfilled_scaffold_is_not_attempted(task):
     verdict = check(task, getattr(students_of(task), "SCAFFOLD", unfilled), seed=0)
@@ -136,7 +126,6 @@ def test_unfilled_scaffold_is_not_attempted(task):
     assert verdict.points == 0
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
     "answer",
@@ -165,7 +154,6 @@ def test_nonsense_earns_nothing_and_raises_nothing(task, answer):
     assert verdict.findings
 
 
-@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_no_evidence_means_no_points(task):
     probe = catalogue.probe(task)
@@ -174,7 +162,6 @@ def test_no_evidence_means_no_points(task):
     assert verdict.points == 0
 
 
-@in_turn
 @pytest.mark.parametrize("task", TRIED)
 def test_warnings_cost_nothing(task, capfd):
     import sys
@@ -192,7 +179,6 @@ def test_warnings_cost_nothing(task, capfd):
     assert capfd.readouterr().err == ""
 
 
-@in_turn
 @pytest.mark.parametrize("task", TRIED)
 def test_bytes_between_probe_and_judge_change_nothing(task):
     known, probe = judges.task(task), catalogue.probe(task)
@@ -205,7 +191,6 @@ def test_bytes_between_probe_and_judge_change_nothing(task):
     assert judge(task, known, probe, inputs, answers).state is State.RIGHT
 
 
-@in_turn
 @pytest.mark.parametrize("task", TRIED)
 def test_parts_are_not_earned_by_zeros(task):
     """A claim that is true of an empty answer would be points for nothing."""
@@ -220,7 +205,6 @@ def test_parts_are_not_earned_by_zeros(task):
         assert verdict.points == 0, str(verdict)
 
 
-@in_turn
 @pytest.mark.parametrize("task", DRAWN)
 def test_inputs_differ_from_draw_to_draw(task):
     draws = {arrays_to_bytes(judges.inputs(task, np.random.default_rng(seed))) for seed in range(6)}

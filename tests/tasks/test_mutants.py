@@ -4,7 +4,6 @@ import ast
 
 import numpy as np
 import pytest
-import subjects
 
 from benchmarks import mutant_runs
 from benchmarks import mutants as command
@@ -16,8 +15,6 @@ from course_judges.evidence import same_case
 from course_tasks import catalogue
 from course_tasks.ch10_jax.sides import InTorch
 from course_tasks.probing import passes, run
-
-in_turn = pytest.mark.turns(of=subjects.mutants)
 
 # Other mutants are drawn with another; all of them are tried by `python -m benchmarks.mutants`.
 SEED = 1
@@ -170,7 +167,6 @@ def test_order_of_heads_and_query_key_and_value_shows_in_every_draw_of_convert()
 
 
 @pytest.mark.slow
-@in_turn
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     listed = command.known_equivalents()
     made = {
@@ -183,7 +179,6 @@ def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     assert all(len(reason) > 20 for reason in listed.values())
 
 
-@in_turn
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["01", "02", "03", "04"])
 def test_sampled_mutants_are_killed_or_known_to_be_equivalent(chapter):

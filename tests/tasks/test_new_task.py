@@ -70,7 +70,7 @@ students.ch14_pointers.last_seen: write what is wrong and no known mistake
 def course(tmp_path):
     """A copy of the course with one chapter."""
     others = shutil.ignore_patterns("__pycache__", *(f"ch{n:02}_*" for n in range(2, 14)))
-    for package in ("course_lib", "course_tasks", "course_judges", "tests/tasks", "tests/turns"):
+    for package in ("course_lib", "course_tasks", "course_judges", "tests/tasks"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=others)
     for name in ("solutions/01-averages", "book"):
         (tmp_path / name).mkdir(parents=True)
@@ -86,7 +86,7 @@ def course(tmp_path):
 
 def run_in(course, *arguments):
     tests = course / "tests"
-    paths = os.pathsep.join(map(str, (course, tests / "tasks", tests / "turns")))
+    paths = os.pathsep.join(map(str, (course, tests / "tasks")))
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=course,

@@ -3,7 +3,6 @@ specific.
 """
 
 import pytest
-import subjects
 from unlisted import SETS, chapters, still_accepted, written
 
 from course_tasks import check
@@ -34,7 +33,6 @@ def asked(name):
 ANSWERS = [one for name in SETS for one in asked(name)]
 
 pytestmark = [
-    pytest.mark.turns(of=subjects.all_tasks),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning"),
 ]

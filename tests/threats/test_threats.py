@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import filelock
 import pytest
-import subjects
 from nbgrader.api import Gradebook
 from threat_suite import ASSIGNMENT, CLASSES, Class, cases, hand_in
 
@@ -55,8 +54,6 @@ GROUPS = (
     ("reading", "writing", "grader", "root"),
     ("neighbours", "who-and-when", "nobodys-fault", "people", "honest"),
 )
-
-in_turn = pytest.mark.turns(of=subjects.threat)
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(1800)]
 
@@ -157,7 +154,6 @@ def test_suite_covers_every_class_with_180_cases_or_more():
     assert sorted(name for names in GROUPS for name in names) == sorted(CLASSES)
 
 
-@in_turn
 @with_case(ALL)
 def test_case_gets_what_it_deserves_and_harms_nobody(graded, case):
     made, outcomes = graded.made, graded.outcomes
@@ -220,7 +216,6 @@ def test_graders_own_memory_stays_small_whatever_is_handed_in(graded):
     assert graded.megabytes < MOST_MEGABYTES - MEGABYTES_AT_START
 
 
-@in_turn
 def test_hogs_cost_nobody_points_where_honest_notebooks_take_long(tmp_path):
     known = {case.name: case for case in ALL}
     # What they get themselves is a matter of their luck; their neighbours' is not.
