@@ -14,6 +14,13 @@ from course_tasks.verdict import Finding, Section
 # What the kinds of arrays are called.
 _KINDS = {"f": "decimal numbers", "i": "whole numbers", "u": "whole numbers", "b": "True and False"}
 
+# Errors whose words are said as they are (`course_tasks.errors.ExplainedError`), and what these
+# findings are called.
+_EXPLAINED = {
+    "ScaffoldLineError": "scaffold-line-left",
+    "ComputedNumbersError": "computes",
+}
+
 
 def error(evidence: Evidence, section: Section) -> Finding | None:
     """An exception that a right answer doesn't raise, or something returned that is no value."""
@@ -28,6 +35,9 @@ def error(evidence: Evidence, section: Section) -> Finding | None:
                 "",
                 section,
             )
+        if raised.kind in _EXPLAINED:
+            what, _, effect = raised.message.partition("\n")
+            return Finding(_EXPLAINED[raised.kind], what, effect, section)
         with_what = evidence.called_with(case)
         if raised.kind == "ReturnedTypeError":
             return _returned(raised, with_what, section)

@@ -463,7 +463,7 @@ def _unknown_text(ranges: Ranges, section: Section) -> Property:
             "unknown-text",
             f"You noted {evidence.answers.values['observed.text']!r:.40} as `text`, but the "
             "experiment has no such text.",
-            "Write the name of the corpus that you ran it on, as `corpus.name` gives it: "
+            "Write the name of the corpus that you ran it on: "
             f"{' or '.join(repr(text) for text in ranges)}.",
             section,
         )

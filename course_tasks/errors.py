@@ -48,3 +48,18 @@ class UnfilledTaskError(CourseError):
 
 class InvalidExamplesError(CourseError, ValueError):
     """The examples of a task are not as `course release` writes them."""
+
+
+class ExplainedError(CourseError):
+    """An answer that cannot be judged as it stands.
+
+    Its message is said to the student as it is: what was found, a line break, what to do.
+    """
+
+
+class ScaffoldLineError(ExplainedError, NotImplementedError):
+    """The line with which a scaffold raises was left above an answer, and ends it."""
+
+
+class ComputedNumbersError(ExplainedError, RuntimeError):
+    """A function that should hold the numbers of an experiment computes them."""

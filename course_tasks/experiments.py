@@ -9,13 +9,19 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
+
+from course_tasks.errors import ComputedNumbersError
 
 if TYPE_CHECKING:
     from course_lib.data import Corpus
 
 Numbers: TypeAlias = Mapping[str, Any]
 Study: TypeAlias = "Callable[[Corpus], Numbers]"
+
+
+class Observed(dict[str, Any]):
+    """What a run gave; a check knows by this class that no graded run will have it."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,24 @@ class NotRun:
 
     __repr__ = __str__
 
+    @property
+    def observed(self) -> Never:
+        """Nothing was.
+
+        Raises
+        ------
+        ComputedNumbersError
+            Says what to do instead.
+        """
+        raise ComputedNumbersError(self.why)
+
+    predicted = observed
+
+
+NOT_RUN_AGAIN = NotRun(
+    "Experiments are not run again for grading. The numbers that you noted count."
+)
+
 
 def experiment(study: Study, predicted: Callable[[], Numbers], text: str) -> Outcome | NotRun:
     """Run an experiment on a text, and show its results beside the predictions.
@@ -95,7 +119,7 @@ def experiment(study: Study, predicted: Callable[[], Numbers], text: str) -> Out
         seen = study(corpus)
     except NotImplementedError:
         return NotRun("Your prediction is noted. Now fill `study`, run its cell, then this one.")
-    return Outcome(guesses, {"text": corpus.name, **seen})
+    return Outcome(guesses, Observed({"text": corpus.name, **seen}))
 
 
 def experiment_elsewhere(
@@ -104,7 +128,7 @@ def experiment_elsewhere(
     text: str,  # noqa: ARG001
 ) -> NotRun:
     """Replaces `experiment` in a graded run."""
-    return NotRun("Experiments are not run again for grading. The numbers that you noted count.")
+    return NOT_RUN_AGAIN
 
 
 def _shown(value: Any) -> str:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from course_tasks.errors import InvalidExamplesError
+from course_tasks.scaffold_line import left_above_an_answer
 from course_tasks.verdict import MEDIA_TYPE, Finding, State, Verdict
 
 # Enough digits for the tolerances, but few enough to be readable.
@@ -125,7 +126,12 @@ def check_by_examples(task: str, answer: Any, examples: Sequence[Example]) -> Ex
     for number, one in enumerate(examples, start=1):
         try:
             finding = _tried(answer, one)
-        except NotImplementedError:
+        except NotImplementedError as error:
+            left = left_above_an_answer(error)
+            if left is not None:
+                what, _, effect = str(left).partition("\n")
+                said = Finding("scaffold-line-left", what, effect)
+                return replace(right, state=State.WRONG, findings=(said,))
             said = Finding("not-attempted", "Fill the cell above, run it, then run this one.")
             return replace(right, state=State.NOT_ATTEMPTED, findings=(said,))
         if finding is not None:

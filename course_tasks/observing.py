@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from course_tasks.as_graded import asked_as_graded
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng
 from course_tasks.probing import Inputs, Probe
@@ -21,10 +22,10 @@ def observation(*names: str) -> Probe:
     """
 
     example = ", ".join(f'"{name}": 0.123' for name in names)
-    wanted = f'it should return a dictionary like {{"text": corpus.name, {example}}}'
+    wanted = f'it should return a dictionary like {{"text": "shakespeare", {example}}}'
 
     def noted(answer: Any, _: Inputs) -> dict[str, Any]:
-        values = answer()
+        values = asked_as_graded(answer)
         if not isinstance(values, Mapping):
             kind = "None" if values is None else f"one {type(values).__name__}"
             raise ReturnedTypeError(f"returned {kind}; {wanted}")

@@ -29,8 +29,14 @@ from course_tasks.answers import (
     Value,
     arrays_from_bytes,
 )
-from course_tasks.errors import JudgesMissingError, ReturnedTypeError, UnfilledTaskError
+from course_tasks.errors import (
+    ExplainedError,
+    JudgesMissingError,
+    ReturnedTypeError,
+    UnfilledTaskError,
+)
 from course_tasks.flattening import NOTHING_RETURNED, flatten
+from course_tasks.scaffold_line import left_above_an_answer
 from course_tasks.watching import Watch
 
 Inputs: TypeAlias = Mapping[str, Array]
@@ -325,7 +331,12 @@ def own_randomness() -> Iterator[None]:
 def _raised(error: BaseException, watch: Watch) -> Raised:
     """The error of a case; if the probe stumbled over None, it says that None was returned."""
     line = _line_of(error)
-    if not line and watch.returned_nothing and not isinstance(error, ReturnedTypeError):
+    error = left_above_an_answer(error) or error
+    if (
+        not line
+        and watch.returned_nothing
+        and not isinstance(error, ReturnedTypeError | ExplainedError)
+    ):
         error = ReturnedTypeError(NOTHING_RETURNED)
     return Raised.of(error, line)
 

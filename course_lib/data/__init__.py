@@ -20,6 +20,7 @@ from course_lib.data.corpora import (
     of_file,
     of_names,
     of_text,
+    out_of_reach,
 )
 from course_lib.data.fetching import cache_folder
 from course_lib.data.vocabulary import Vocabulary
@@ -39,5 +40,6 @@ __all__ = [
     "of_file",
     "of_names",
     "of_text",
+    "out_of_reach",
     "random_windows",
 ]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import pytest
 
 from benchmarks import experiment_slips, experiments
 from course_judges import catalogue as judges
-from course_tasks import check, experiment
+from course_judges.judging import judge
+from course_tasks import catalogue, check, experiment
+from course_tasks.answers import Answers
 from course_tasks.experiments import NotRun, Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +124,7 @@ def test_numbers_of_another_text_are_recognized_before_any_cause_is_offered(task
 def test_what_is_no_dictionary_of_the_numbers_is_told_with_an_example(task, returned):
     verdict = check(task, lambda: returned)
     assert verdict.findings[0].name == "type"
-    assert '{"text": corpus.name, ' in str(verdict)
+    assert '{"text": "shakespeare", ' in str(verdict)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +186,87 @@ def test_graded_run_repeats_no_experiment():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "not run again" in done.stdout
+
+
+def at_desk_and_graded(source):
+    """The verdicts on `observed` of a notebook, at the desk and on the bytes of a graded run."""
+    space = {}
+    desk = [f"from course_tasks import check, experiment\n{source}", "check('01/vowels', observed)"]
+    graded = (
+        "import sys, textwrap\n"
+        "from course_tasks.runner import cells; cells.ready_for_tasks()\n"
+        "from course_tasks import catalogue, probing\n"
+        "from course_tasks.answers import arrays_to_bytes\n"
+        f"space = {{}}\n"
+        f"try:\n    exec({desk[0]!r}, space)\nexcept Exception: pass\n"
+        "probe = catalogue.probe('01/vowels')\n"
+        "data = probing.run_on_bytes(probe, space['observed'], arrays_to_bytes({}))\n"
+        "sys.stdout.buffer.write(b'ANSWERS' + data)\n"
+    )
+    exec(desk[0], space)
+    verdict = eval(desk[1], space)
+    nowhere = {**os.environ, "COURSE_DATA": "", "COURSE_CACHE": str(ROOT / "no-such-folder")}
+    done = subprocess.run(
+        [sys.executable, "-c", graded], capture_output=True, check=True, env=nowhere, cwd=ROOT
+    )
+    answers = Answers.from_bytes(done.stdout.partition(b"ANSWERS")[2])
+    task, probe = judges.task("01/vowels"), catalogue.probe("01/vowels")
+    return verdict, judge("01/vowels", task, probe, {}, answers)
+
+
+NUMBERS = '"last_1": 0.6449, "last_4": 0.306, "all": 0.237'
+
+
+@pytest.mark.parametrize(
+    ("source", "how"),
+    [
+        (
+            f"outcome = experiment(lambda c: {{{NUMBERS}}}, lambda: {{}}, 'play')\n"
+            "def observed():\n    return outcome.observed",
+            "uses `outcome`",
+        ),
+        (
+            "from course_lib import data\n"
+            f"def study(corpus):\n    return {{{NUMBERS}}}\n"
+            "def observed():\n"
+            "    return {'text': 'shakespeare', **study(data.load('shakespeare'))}",
+            "loads a text",
+        ),
+        (
+            "def numbers():\n    return open('numbers.txt').read()\n"
+            "def observed():\n"
+            f"    try:\n        numbers()\n    except OSError:\n        pass\n"
+            f"    return {{'text': 'shakespeare', {NUMBERS}}}",
+            "opens a file",
+        ),
+        (
+            "import urllib.request\n"
+            "def observed():\n    return urllib.request.urlopen('http://example.org').read()",
+            "uses the network",
+        ),
+    ],
+    ids=["outcome", "text", "file", "network"],
+)
+def test_numbers_that_are_computed_are_refused_alike_at_the_desk_and_in_grading(source, how):
+    desk, graded = at_desk_and_graded(source)
+    assert desk.points == graded.points == 0
+    for verdict in (desk, graded):
+        (finding,) = verdict.findings
+        assert finding.name == "computes"
+        assert how in finding.what
+        assert "Write the numbers" in finding.effect
+    assert desk.findings == graded.findings
+
+
+def test_numbers_may_be_noted_with_functions_of_ones_own():
+    source = (
+        "import math\nFIRST = 0.6449\n"
+        "def rounded(x):\n    return round(x, 4)\n"
+        "def observed():\n    return {'text': 'shakespeare', 'last_1': rounded(FIRST), "
+        "'last_4': math.fsum([0.3, 0.006]), 'all': 0.237}"
+    )
+    desk, graded = at_desk_and_graded(source)
+    assert desk.points == graded.points == desk.out_of
 
 
 @pytest.mark.parametrize("task", EXPERIMENTS)

@@ -299,6 +299,24 @@ class TestTwoDraws:
         assert self.verdict_on(answer).state is State.NOT_ATTEMPTED
         assert len(calls) == len(PROBE.cases)
 
+    def test_scaffolds_line_left_above_an_answer_is_said_to_stop_it(self):
+        def answer(x):
+            raise NotImplementedError  # replace this line with your answer
+            return x * x  # the answer
+
+        verdict = self.verdict_on(answer)
+        assert verdict.state is State.WRONG
+        assert verdict.findings[0].name == "scaffold-line-left"
+        assert "still in `answer`" in verdict.findings[0].what
+
+    def test_scaffolds_line_below_what_was_begun_is_not(self):
+        def answer(x):
+            """Words of the scaffold."""
+            x = x * x
+            raise NotImplementedError
+
+        assert self.verdict_on(answer).state is State.NOT_ATTEMPTED
+
 
 class TestCheck:
     def test_fresh_inputs_each_time_and_the_same_for_a_seed(self, doubling):
