@@ -303,7 +303,7 @@ class GPT(nn.Module):
                 continue  # its weights are the embedding's, and have been drawn
             if isinstance(part, nn.Linear | nn.Embedding):
                 # 2 · n_layer branches add up on the residual stream. Smaller weights at their ends
-                # keep its variance the same at every depth.
+                # keep its variance nearly the same at every depth.
                 smaller = math.sqrt(2 * self.config.n_layer) if part in ends else 1
                 nn.init.normal_(part.weight, std=0.02 / smaller)
             if isinstance(part, nn.Linear) and part.bias is not None:

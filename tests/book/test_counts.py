@@ -1,5 +1,8 @@
-"""The first page and the README count what the course has, and not what it once had."""
+"""The first page and the README count what the course has, and not what it once had; chapters keep
+to the length that a reader has patience for.
+"""
 
+import json
 from pathlib import Path
 
 import field_guide
@@ -9,6 +12,8 @@ from course_judges import catalogue as judges
 from course_tasks import catalogue
 
 ROOT = Path(__file__).parents[2]
+
+MOST_WORDS = {"08-gpt": 3_200}  # of a chapter's text; what is good and off the path is an aside
 
 
 @pytest.mark.parametrize("page", ["book/index.md", "README.md"])
@@ -22,3 +27,11 @@ def test_page_counts_the_tasks_and_the_wrong_answers_that_have_a_name(page):
 def test_readme_counts_the_entries_of_the_field_guide():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"lists {len(list(field_guide.read()))} mistakes" in text
+
+
+@pytest.mark.parametrize("chapter", MOST_WORDS)
+def test_chapter_gets_to_the_point(chapter):
+    cells = json.loads((ROOT / f"book/{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    words = sum(len(text.split()) for text in texts)
+    assert words <= MOST_WORDS[chapter], f"{words:,} words; move what is off the path to an aside"
