@@ -10,6 +10,7 @@ import traitlets
 from course_figures import still
 from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
+from course_figures.foreign import missing
 from course_figures.traits import Array, Flag, Number, Text, Texts
 from course_lib.errors import CourseError, ShapeError
 
@@ -202,11 +203,12 @@ def _read(model: nn.Module, vocabulary: Vocabulary, text: str) -> dict[str, Any]
     """Symbols, queries and keys of a text, with and without positions."""
     import torch
 
-    from course_lib.sampling import evaluation_mode
+    from course_lib.config import longest_context
+    from course_lib.contexts import evaluation_mode
 
     if not text:
         raise FigureError("The text is empty: type at least one symbol")
-    block_size = getattr(model, "block_size", None)
+    block_size = longest_context(model)
     if block_size is not None and len(text) > block_size:
         raise ShapeError(
             f"The text has {len(text)} symbols, and the model reads {block_size} at once: "
@@ -253,12 +255,12 @@ def queries_and_keys(
     """
     import torch
 
-    embedding: Any = getattr(model, "embedding", None)
-    if not hasattr(embedding, "tokens") or not hasattr(embedding, "positions"):
+    absent = missing(model, ("embedding.tokens", "embedding.positions"))
+    if absent:
         raise FigureError(
-            f"{type(model).__name__} has no embedding of tokens and positions: "
-            "give a OneHead, ManyHeads or GPT"
+            f"{type(model).__name__} has no attribute `{absent}`: give a OneHead, ManyHeads or GPT"
         )
+    embedding: Any = model.embedding
     x = embedding(tokens) if positioned else embedding.tokens(tokens)  # (1, T, C)
     layers = []
     for part in ("head", "attention"):
@@ -269,7 +271,7 @@ def queries_and_keys(
         x = block(x)
     if not layers:
         raise FigureError(
-            f"{type(model).__name__} has neither head, attention nor blocks: "
+            f"{type(model).__name__} has neither attribute `head`, `attention` nor `blocks`: "
             "give a OneHead, ManyHeads or GPT"
         )
     queries, keys = (torch.stack(one) for one in zip(*layers, strict=True))  # L × (H, T, D)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from course_figures import sources
+from course_figures.foreign import missing
 from course_lib import checkpoints
 from course_lib.contexts import evaluation_mode
 from course_lib.data import Vocabulary
@@ -113,11 +114,14 @@ def write_packed(path: Path, model: GPT, facts: Mapping[str, Any]) -> dict[str, 
 def _library_model(model: nn.Module) -> GPT:
     """The library's fused GPT with the weights of a model, which may be a class of the reader's."""
     name = type(model).__name__
-    sizes = getattr(model, "config", None)
-    try:
-        kept = {field.name: getattr(sizes, field.name) for field in dataclasses.fields(Config)}
-    except AttributeError as error:
-        raise ConfigError(f"a {name} cannot live in the page: give a GPT") from error
+    absent = missing(model, (f"config.{field.name}" for field in dataclasses.fields(Config)))
+    if absent:
+        raise ConfigError(
+            f"a {name} cannot live in the page: it has no attribute `{absent}`; give a GPT of the "
+            "course, or one that course_lib.nanogpt.gpt_of made of a nanoGPT's weights"
+        )
+    sizes: Any = model.config
+    kept = {field.name: getattr(sizes, field.name) for field in dataclasses.fields(Config)}
     plain = GPT(Config(**kept))
     weights = model.state_dict()
     ours = fuse(plain) if any("query_key_value" in key for key in weights) else plain

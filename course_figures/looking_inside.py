@@ -12,6 +12,7 @@ import numpy as np
 from course_figures import still
 from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
+from course_figures.foreign import need_gpt
 from course_figures.live_model import _load
 from course_figures.traits import Number, Text, Texts
 
@@ -92,12 +93,18 @@ class LookingInside(Figure):
             Where to look first.
         **state
             Further traits.
+
+        Raises
+        ------
+        FigureError
+            If the model lacks a part of the GPT of chapter 08, or computes something else.
         """
         import torch
 
         from course_figures.live_weights import write_packed
         from course_lib.model import GPT, fuse
 
+        need_gpt("LookingInside", model)
         whole, fused = fuse(GPT(model.config)), fuse(model)
         with torch.no_grad():
             for name, parameter in whole.named_parameters():
@@ -105,6 +112,8 @@ class LookingInside(Figure):
                     parameter.zero_()  # a network of zeros adds nothing
         whole.load_state_dict({**whole.state_dict(), **fused.state_dict()})
         assert isinstance(whole, GPT)
+        if whole.state_dict().keys() == fused.state_dict().keys():
+            _refuse_other_logits(model, whole)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "weights.safetensors"
             write_packed(path, whole, {"vocabulary": "".join(vocabulary.symbols)})
@@ -213,3 +222,21 @@ class LookingInside(Figure):
             name = still.visible(self.text[t + 1])
             parts.append(still.text(x + width * 0.4, 168, name, "middle", 12))
         return still.picture(700, 180, self.alt, parts)
+
+
+def _refuse_other_logits(model: GPT, whole: GPT) -> None:
+    """Refuse a model that makes other logits of its weights than `whole`, which is shown."""
+    import torch
+
+    from course_lib.contexts import evaluation_mode
+
+    tokens = torch.arange(min(whole.config.block_size, whole.config.vocab_size))[None]  # (1, T)
+    with evaluation_mode(model), evaluation_mode(whole), torch.inference_mode():
+        theirs = model(tokens.to(next(model.parameters()).device))[0].cpu()
+        same = torch.allclose(whole(tokens)[0], theirs, rtol=1e-3, atol=1e-3, equal_nan=True)
+    if not same:
+        raise FigureError(
+            "LookingInside shows the GPT of chapter 08, and from the same weights this "
+            f"{type(model).__name__} computes other logits: it has a GELU in place of the ReLU, "
+            "for example"
+        )

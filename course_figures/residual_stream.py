@@ -13,6 +13,7 @@ import traitlets
 from course_figures import still
 from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
+from course_figures.foreign import need_gpt
 from course_figures.stream_measures import Measures, measure, weights_of
 from course_figures.stream_weights import stream_model
 from course_figures.traits import Array, Choice, Number, Text, Texts
@@ -92,6 +93,7 @@ class ResidualStream(Figure):
                 "ResidualStream has a model but no vocabulary: give the one of the text that the "
                 "model was trained on, as in ResidualStream(model, corpus.vocabulary, text)"
             )
+        need_gpt("ResidualStream", model)
         config = model.config
         _refuse_broken(model, vocabulary)
         self._vocabulary = vocabulary

@@ -238,12 +238,13 @@ def _live() -> tuple[nn.Module, Vocabulary]:
 def _state(model: nn.Module, vocabulary: Vocabulary, texts: Sequence[str]) -> dict[str, Any]:
     import torch
 
-    from course_lib.sampling import evaluation_mode
+    from course_lib.config import longest_context
+    from course_lib.contexts import evaluation_mode
 
     rows = []
     with evaluation_mode(model), torch.inference_mode():
         for text in texts:
-            tokens = vocabulary.encode(text)[-getattr(model, "block_size", len(text)) :]
+            tokens = vocabulary.encode(text)[-(longest_context(model) or len(text)) :]
             tokens = tokens.to(next(model.parameters()).device)
             rows.append(model(tokens.unsqueeze(0))[0][0, -1].cpu())  # (V,)
     return {

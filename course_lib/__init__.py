@@ -10,6 +10,7 @@ The text
 
 The models
     3. `config`: the sizes of a GPT, checked. `model`: from a bigram table to a GPT, top to bottom.
+       `nanogpt`: the weights of another one, in this one.
 
 Training
     4. `schedules`: the learning rate over time. `optimizers`: AdamW, SGD and Muon.

@@ -22,8 +22,12 @@ from torch import Tensor, nn
 from course_lib.atomic import write_atomically
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import GPT, Config, FusedMultiHead, fuse
+from course_lib.nanogpt import with_gelu
 
 FORMAT = "averages-to-transformers 1"
+
+# How files begin that torch.save writes: a zip, and before torch 1.6 a pickle.
+_PICKLED = b"PK\x03\x04", b"\x80\x02"
 
 
 def write_checkpoint(
@@ -74,6 +78,14 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], di
     path = Path(path)
     if not path.is_file():
         raise CheckpointError(f"{path}: no such file; a checkpoint is what save or fit wrote")
+    with path.open("rb") as file:
+        if file.read(4).startswith(_PICKLED):
+            raise CheckpointError(
+                f"{path} is a pickle, as torch.save writes them, which may run code when it is "
+                f"read: state = torch.load({str(path)!r}, weights_only=True) gives its tensors. "
+                "Then model.load_state_dict(state) takes them, or course_lib.nanogpt.gpt_of(state) "
+                "where a nanoGPT wrote them, and save(path, model) makes a checkpoint"
+            )
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
@@ -143,6 +155,8 @@ def load(path: str | os.PathLike[str], model: nn.Module | None = None) -> nn.Mod
         except (TypeError, ConfigError) as error:
             raise CheckpointError(f"{path} holds a Config that cannot be: {error}") from error
         model = GPT(config)
+        if described.get("gelu"):
+            model = with_gelu(model)
         if described.get("fused"):
             model = fuse(model)
     check_same_model(path, tensors, facts, model)
@@ -151,12 +165,13 @@ def load(path: str | os.PathLike[str], model: nn.Module | None = None) -> nn.Mod
 
 
 def describe_model(model: nn.Module) -> dict[str, Any]:
-    """Class, Config if any, and whether its heads are fused: what a checkpoint says of a model."""
+    """Class, Config if any, fused heads, GELU for ReLU: what a checkpoint says of a model."""
     config = getattr(model, "config", None)
     return {
         "class": type(model).__name__,
         "config": dataclasses.asdict(config) if isinstance(config, Config) else None,
         "fused": any(isinstance(part, FusedMultiHead) for part in model.modules()),
+        "gelu": any(isinstance(part, nn.GELU) for part in model.modules()),
     }
 
 
@@ -198,6 +213,12 @@ def check_same_model(
             f"{name}: {theirs['config'].get(name)} in the file, {value} in the model"
             for name, value in ours["config"].items()
             if theirs["config"].get(name) != value
+        ]
+    if not differences and theirs.get("gelu", False) != ours["gelu"]:
+        kinds = ("ReLU", "GELU")
+        differences = [
+            f"feed-forward networks with {kinds[theirs.get('gelu', False)]} in the file, "
+            f"{kinds[ours['gelu']]} in the model"
         ]
     if not differences and theirs.get("fused") != ours["fused"]:
         differences = [

@@ -63,3 +63,10 @@ class Config:
     def head_size(self) -> int:
         """D, the channels of one head."""
         return self.n_embd // self.n_head
+
+
+def longest_context(model: object) -> int | None:
+    """A model's `block_size`, its own or its config's as most public GPTs have it, if any."""
+    return getattr(model, "block_size", None) or getattr(
+        getattr(model, "config", None), "block_size", None
+    )

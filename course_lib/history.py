@@ -25,11 +25,14 @@ class Evaluation:
         Since training began, evaluation included.
     loss : float
         Mean over every target of the split, in nats.
+    share : float
+        How much of the split that was, where `seconds` left no time for all of it.
     """
 
     step: int
     seconds: float
     loss: float
+    share: float = 1.0
 
 
 @dataclass
@@ -67,6 +70,12 @@ class History:
         return self.evaluations[-1].loss if self.evaluations else math.nan
 
     @property
+    def _part(self) -> str:
+        """Of how much of the split the last evaluation is, where it is not of all."""
+        share = self.evaluations[-1].share if self.evaluations else 1.0
+        return "" if share == 1 else f" (on {share:.2g} of the split)"
+
+    @property
     def tokens_per_second(self) -> float:
         """Targets seen for each second of training."""
         return self.tokens / self.seconds if self.seconds > 0 else math.nan
@@ -79,7 +88,7 @@ class History:
         """Last losses and speed, as short as a progress bar wants them."""
         shown = {"loss": f"{self.losses[-1]:.3f}"} if self.losses else {}
         if self.evaluations:
-            shown["validation"] = f"{self.validation:.3f}"
+            shown["validation"] = f"{self.validation:.3f}{self._part}"
         return {**shown, "tokens/s": f"{self.tokens_per_second:,.0f}"}
 
     def plot(self, against: str = "step") -> Picture:
@@ -118,17 +127,17 @@ class History:
             [e.loss for e in self.evaluations],
             color=plots.PALETTE[1],
             marker=plots.MARKERS[1],
-            label="whole validation split",
+            label="whole validation split" if not self._part else "validation",
         )
         ax.set_xlabel("steps" if against == "step" else "seconds")
         ax.set_ylabel("loss (nats)")
         if self.evaluations:
-            ax.set_title(f"Validation loss ends at {self.validation:.3f}")
+            ax.set_title(f"Validation loss ends at {self.validation:.3f}{self._part}")
             ax.legend()
         return plots.show(
             drawing,
             alt=f"Loss against {against} over {self.steps} steps and {self.seconds:.1f} seconds. "
-            f"The validation loss ends at {self.validation:.3f}.",
+            f"The validation loss ends at {self.validation:.3f}{self._part}.",
         )
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
@@ -141,7 +150,7 @@ class History:
         return (
             f"History: {self.steps} steps, {self.seconds:.1f} s, "
             f"{self.tokens_per_second:,.0f} tokens/s, last batch {last}, "
-            f"validation {self.validation:.4f}, ended by {self.stopped}"
+            f"validation {self.validation:.4f}{self._part}, ended by {self.stopped}"
         )
 
     __repr__ = __str__

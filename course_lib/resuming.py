@@ -78,8 +78,8 @@ class Training:
             tensors[f"random.{device}"] = state
         tensors["history.losses"] = torch.tensor(history.losses, dtype=torch.float64)
         rows = [dataclasses.astuple(evaluation) for evaluation in history.evaluations]
-        # (E, 3): step, seconds, loss
-        tensors["history.evaluations"] = torch.tensor(rows, dtype=torch.float64).view(-1, 3)
+        # (E, 4): step, seconds, loss, share
+        tensors["history.evaluations"] = torch.tensor(rows, dtype=torch.float64).view(-1, 4)
         facts = {
             "model": checkpoints.describe_model(self.model),
             "settings": dataclasses.asdict(self.settings),
@@ -114,8 +114,7 @@ class Training:
         set_random_states(random)
         self.history.losses = tensors["history.losses"].tolist()
         self.history.evaluations = [
-            Evaluation(int(step), seconds, loss)
-            for step, seconds, loss in tensors["history.evaluations"].tolist()
+            Evaluation(int(step), *rest) for step, *rest in tensors["history.evaluations"].tolist()
         ]
         self.history.seconds, self.history.tokens = facts["seconds"], facts["tokens"]
 
@@ -166,7 +165,7 @@ def _below(start: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _digest(corpus: Corpus | None) -> str:
     assert corpus is not None  # `fit` refuses a checkpoint without one
-    return hashlib.sha256(corpus.train.cpu().numpy().tobytes()).hexdigest()
+    return hashlib.sha256(corpus.splits["train"].cpu().numpy().tobytes()).hexdigest()
 
 
 def _short(value: Any) -> str:

@@ -32,6 +32,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_lib.config import longest_context
 from course_lib.contexts import evaluation_mode
 from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError
 from course_lib.model import GPT, Block, FusedMultiHead, fuse
@@ -127,7 +128,8 @@ def generate(
     Parameters
     ----------
     model : nn.Module
-        Called as `logits, _ = model(tokens)`. Where it has `block_size`, longer contexts are cut.
+        Called as `logits, _ = model(tokens)`. Where it, or its config, has `block_size`, longer
+        contexts are cut.
     tokens : (B, T) int64
         B prompts of T ≥ 1 tokens.
     count : int
@@ -160,7 +162,7 @@ def generate(
         )
     if count < 0:
         raise ConfigError(f"count = {count}: must be at least 0")
-    block_size = getattr(model, "block_size", None)
+    block_size = longest_context(model)
     device = next(model.parameters()).device
     B, T = tokens.shape
     text = torch.empty(B, T + count, dtype=torch.int64, device=device)

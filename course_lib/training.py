@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from course_lib import data, schedules
+from course_lib.config import longest_context
 from course_lib.contexts import (
     evaluation_mode,
     interruptible,
@@ -139,12 +140,13 @@ def fit(
     Parameters
     ----------
     model : nn.Module
-        Called as `logits, loss = model(tokens, targets)`.
+        Called as `logits, loss = model(tokens, targets)`. It need not know targets of −100.
     corpus : Corpus or None
         Trained on and evaluated; None, if `batches` are given and nothing is to be evaluated.
     steps, seconds : int, float, optional
-        Stop after so many steps, or at the first step after so many seconds. The schedule is as
-        long as `steps`; with `steps=None` it follows the clock, and lasts `seconds`.
+        Stop after so many steps or seconds, evaluations included: one that would take over a fifth
+        of `seconds` is made on a part of the split, and says so. The schedule is as long as
+        `steps`; with `steps=None` it follows the clock, and lasts `seconds`.
     batch_size, block_size : int
         B windows of T tokens a batch; `block_size` defaults to the model's own.
     optimizer : {"adamw", "muon", "sgd"}
@@ -182,7 +184,7 @@ def fit(
     NonFiniteLossError
         If a loss or gradient is not finite: the model is as before, `history` tells the rest.
     """
-    T = block_size if block_size is not None else getattr(model, "block_size", None) or 0
+    T = block_size if block_size is not None else longest_context(model) or 0
     check_counts(
         steps=steps, batch_size=batch_size, block_size=block_size, evaluate_every=evaluate_every
     )
@@ -196,9 +198,10 @@ def fit(
     place = find_device(model, device)
     check_data(model, corpus, T, target, batches, checkpoint or resume)
     model.to(place)
+    limit, reserve = time_limits(model, corpus, T, seconds)
     generator = torch.Generator().manual_seed(seed or 0)
     if corpus is not None:
-        train, validation = corpus.train.to(place), corpus.validation.to(place)
+        train, validation = (corpus.splits[s].to(place) for s in ("train", "validation"))
         batches = batches or random_batches(train, batch_size, T, generator)
     assert batches is not None  # `check_data` asks for a corpus or for batches
     evaluate_every = evaluate_every or max(1, (steps or CLOCK_STEPS) // 10)
@@ -233,14 +236,15 @@ def fit(
                     after_step(history)
                 if bar.update():
                     bar.set_postfix(history.brief(), refresh=False)
-
                 reason = "steps" if history.steps == steps else None
-                if seconds is not None and history.seconds >= seconds:
+                if history.seconds >= limit - reserve:
                     reason = "seconds"
                 if corpus is not None and (reason or history.steps % evaluate_every == 0):
-                    found = evaluate(model, validation, T)
+                    left = min(limit / 5, limit - history.seconds)
+                    found, share = evaluate_within(left, model, validation, T)
                     history.seconds = time.perf_counter() - began
-                    history.evaluations.append(Evaluation(history.steps, history.seconds, found))
+                    now = Evaluation(history.steps, history.seconds, found, share)
+                    history.evaluations.append(now)
                     bar.set_postfix(history.brief())
                     if checkpoint is not None:
                         training.save(checkpoint)
@@ -260,7 +264,8 @@ def random_batches(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Windows (B, T) from anywhere in the tokens (N,), and their targets (B, T), without end."""
     while True:
-        yield data.random_windows(tokens, batch_size, block_size, generator)
+        x, y = data.random_windows(tokens, batch_size, block_size, generator)
+        yield x.long(), y.long()
 
 
 def schedule_position(
@@ -300,6 +305,22 @@ def evaluate(model: nn.Module, tokens: Tensor, block_size: int, overlap: int = 0
     ConfigError
         If overlap leaves no target to a window.
     """
+    return evaluate_within(math.inf, model, tokens, block_size, overlap)[0]
+
+
+def evaluate_within(
+    seconds: float, model: nn.Module, tokens: Tensor, block_size: int, overlap: int = 0
+) -> tuple[float, float]:
+    """`evaluate`, on as much of a split as can be read in so many seconds: at least one batch.
+
+    Returns
+    -------
+    loss : float
+        Nats for each target.
+    share : float
+        How much of the split this is the mean of: 1, or windows drawn from all over it, the same
+        ones each time.
+    """
     if not 0 <= overlap < block_size:
         raise ConfigError(f"overlap = {overlap}: at least 0 and below block_size = {block_size}")
     device = next(model.parameters()).device
@@ -313,13 +334,40 @@ def evaluate(model: nn.Module, tokens: Tensor, block_size: int, overlap: int = 0
         x = F.pad(flat_x, (0, missing)).unfold(0, block_size, fresh)  # (N, T)
         y = F.pad(flat_y, (0, missing), value=-100).unfold(0, block_size, fresh).clone()  # (N, T)
         y[1:, :overlap] = -100
-    rows = max(1, EVALUATION_TOKENS // block_size)
-    total = torch.zeros((), dtype=torch.float64)
+    began, rows = time.perf_counter(), max(1, EVALUATION_TOKENS // block_size)
+    whole = (y >= 0).all(dim=1)  # (N,): whether all of a window's targets count
+    kinds = whole, ~whole & (y >= 0).any(dim=1)
+    parts = [part for kind in kinds if kind.any() for part in kind.nonzero()[:, 0].split(rows)]
+    if seconds < math.inf:
+        order = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))
+        parts = [parts[i] for i in order.tolist()]
+    total, counted = torch.zeros((), dtype=torch.float64), 0
     with evaluation_mode(model), torch.inference_mode():
-        for start in range(0, len(x), rows):
-            targets = y[start : start + rows]
-            counted = int((targets >= 0).sum())
-            if counted:
-                loss = model(x[start : start + rows].to(device), targets.to(device))[1]
-                total += loss.double().cpu() * counted
-    return float(total) / (len(tokens) - 1)
+        for part in parts:
+            if counted and time.perf_counter() - began >= seconds:
+                break
+            inputs, targets = x[part].long().to(device), y[part].long().to(device)
+            number = int((targets >= 0).sum())
+            # Other people's models do not know −100, so no model is given it.
+            logits, loss = model(inputs, targets.clamp(min=0))
+            if number < targets.numel():
+                loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+            total += loss.double().cpu() * number
+            counted += number
+    return float(total) / counted, counted / (len(tokens) - 1)
+
+
+def time_limits(
+    model: nn.Module, corpus: Corpus | None, block_size: int, seconds: float | None
+) -> tuple[float, float]:
+    """How long a training may take, and how much of that its last evaluation is to have.
+
+    As much as the whole split will take, by the time of one batch; at most a fifth.
+    """
+    if seconds is None or corpus is None:
+        return (math.inf if seconds is None else seconds), 0.0
+    some = corpus.splits["validation"][: EVALUATION_TOKENS + 1]
+    began = time.perf_counter()
+    evaluate(model, some, block_size)
+    expected = (time.perf_counter() - began) * len(corpus.splits["validation"]) / len(some)
+    return seconds, min(expected, seconds / 5)

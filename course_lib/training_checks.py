@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from course_lib import data
+from course_lib.config import longest_context
 from course_lib.contexts import evaluation_mode
+from course_lib.data.windows import check_sizes
 from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def check_data(
             f"block_size is missing: a {type(model).__name__} reads windows of any length, "
             "so say which, for example block_size=8"
         )
-    longest = getattr(model, "block_size", block_size)
+    longest = longest_context(model) or block_size
     if block_size > longest:
         raise ConfigError(f"block_size = {block_size}: the model has {longest} positions")
     floor = data.floor(corpus) if target is not None else 0.0
@@ -91,16 +93,40 @@ def check_data(
             f"target = {target}: no model gets below {floor:.4f} on the validation split of "
             f"{corpus.name!r}, so training would never stop; choose a higher target"
         )
-    device = next(model.parameters()).device
-    with evaluation_mode(model), torch.inference_mode():
-        V = model(torch.zeros(1, 1, dtype=torch.int64, device=device))[0].shape[-1]
+    V = _try(model, min(2, block_size))
     if len(corpus.vocabulary) != V:
         raise ShapeError(
             f"the model has V = {V}, the corpus {corpus.name!r} has {len(corpus.vocabulary)} "
             "symbols: build the model with vocab_size=len(corpus.vocabulary)"
         )
-    data.random_windows(corpus.train, 1, block_size, torch.Generator())
-    data.evaluation_windows(corpus.validation, block_size)
+    check_sizes(corpus.splits["train"], block_size + 1, block_size=block_size)
+    check_sizes(corpus.splits["validation"], 2, block_size=block_size)
+
+
+def _try(model: nn.Module, T: int) -> int:
+    """V, by one call as an evaluation makes it; refuse a model that answers in another form."""
+    name = type(model).__name__
+    form = (
+        "fit calls `logits, loss = model(tokens, targets)`, logits (B, T, V) and the mean loss: "
+        f"give a module whose forward returns these two, for example one that calls this {name}"
+    )
+    tokens = torch.zeros(1, T, dtype=torch.int64, device=next(model.parameters()).device)
+    with evaluation_mode(model), torch.inference_mode():
+        try:
+            answer = model(tokens, tokens)
+        except TypeError as error:
+            raise ConfigError(
+                f"a {name} cannot be called with targets ({error}); {form}"
+            ) from error
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise ConfigError(f"a {name} returns {type(answer).__name__}; {form}")
+    shapes = [tuple(part.shape) if isinstance(part, torch.Tensor) else part for part in answer]
+    if len(shapes[0] or ()) != 3 or shapes[0][:2] != (1, T) or shapes[1] != ():
+        raise ShapeError(
+            f"a {name} returns {shapes[0]} and {shapes[1]} for tokens and targets of shape "
+            f"{(1, T)}, where (1, {T}, V) and a single number belong; {form}"
+        )
+    return shapes[0][-1]
 
 
 def not_finite(

@@ -238,7 +238,7 @@ def test_a_text_that_cannot_be_read_is_refused_at_the_start(text, error):
 def test_what_is_missing_or_does_not_fit_is_named():
     with pytest.raises(FigureError, match="lacks the vocabulary"):
         AttentionMap(models()["OneHead"], "bad")
-    with pytest.raises(FigureError, match="Bigram has no embedding"):
+    with pytest.raises(FigureError, match="Bigram has no attribute `embedding`"):
         AttentionMap(Bigram(V), "bad", VOCABULARY)
     with pytest.raises(ShapeError, match="one shape"):
         AttentionMap(
