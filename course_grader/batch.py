@@ -35,6 +35,7 @@ from course_grader.judge_pool import Judges
 from course_grader.lanes import Lanes
 from course_grader.outcome import Outcome, Status
 from course_grader.reports.pages import places
+from course_grader.sandbox import canaries
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.sandbox.sandbox import cores
 from course_grader.sandbox.selftest import proven
@@ -159,7 +160,7 @@ def grade(
     with contextlib.ExitStack() as stack:
         stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
-        start = functools.partial(starting, form, course, scheduler)
+        start = functools.partial(starting, form, course, scheduler, url)
         ready = None
         if force or _looks_new(course, assignment, todo):
             ready = stack.enter_context(start())
@@ -284,12 +285,14 @@ class Start:
 
 
 @contextlib.contextmanager
-def starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[Start]:
+def starting(
+    form: IsolationMode, course: Course, scheduler: str, url: str | None = None
+) -> Iterator[Start]:
     """Start judges and a runner, beside what the block does until it asks for them.
 
     Parameters
     ----------
-    form, course, scheduler
+    form, course, scheduler, url
         See `grade`.
     """
     with contextlib.ExitStack() as stack:
@@ -299,7 +302,7 @@ def starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[St
         # The sandbox first: its walls are tried, too, before anything can run.
         spawned = threading.Event()
         runner = thread.submit(
-            lambda: opened.enter_context(_runner(form, course, scheduler, spawned.set))
+            lambda: opened.enter_context(_runner(form, course, scheduler, url, spawned.set))
         )
         runner.add_done_callback(lambda _: spawned.set())
         judges = stack.enter_context(Judges(cores()))
@@ -310,11 +313,15 @@ def starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[St
 
 
 def _runner(
-    form: IsolationMode, course: Course, scheduler: str, spawned: Callable[[], None]
+    form: IsolationMode,
+    course: Course,
+    scheduler: str,
+    url: str | None,
+    spawned: Callable[[], None],
 ) -> AbstractContextManager[Runner]:
     """What runs the submissions, after its walls have held."""
     if not scheduler:
-        return proven(form, course.root, spawned)
+        return proven(form, course.root, spawned, canaries.of_course(course, url))
     spawned()
     from course_grader.sandbox.cluster import Cluster
 

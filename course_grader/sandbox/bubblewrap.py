@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import course_lib
 from course_grader import private_tasks
 from course_grader.errors import SandboxUnavailableError
-from course_tasks.runner.isolation import WRITABLE
+from course_grader.sandbox import interpreter_files
+from course_tasks.runner.isolation import WRITABLE, prefixes_to_keep
 
 IsolationMode = Literal["warm", "cold", "bare"]
 """How a submission is kept apart; see `Sandbox`."""
@@ -23,6 +24,9 @@ LIBRARY = "/opt/course"
 
 BESIDE_STUDENT_CODE = ("course_lib", "course_tasks")
 """The packages of the course that are inside. Nothing else of it is, whatever is added to it."""
+
+MADE_INSIDE = ("/proc", "/dev", *WRITABLE, LIBRARY)
+"""What a sandbox has of its own; everything else in it is a file of this machine's Python."""
 
 # Devices that hold nothing. /dev/zero is not among them: mapped as shared, it is memory that no
 # process seems to hold. Nor are terminals, over which neighbours could talk.
@@ -62,32 +66,32 @@ def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
     command += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", WRITABLE[-1]]
     for device in _DEVICES:
         command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    links = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
-    for name, target in links.items():
+    inner = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+    for name, target in inner.items():
         command += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
-    for place in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"):
-        if Path(place).is_symlink():
-            command += ["--symlink", os.readlink(place), place]
-        elif Path(place).exists():
-            command += ["--ro-bind", place, place]
-    for place in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime"):
-        command += ["--ro-bind-try", place, place]
     for place in WRITABLE[:-1]:  # the last one is a part of /dev
         command += ["--tmpfs", place]
-    seen: list[Path] = [Path("/usr")]
-    for prefix in (sys.base_prefix, sys.prefix):
-        here = Path(prefix).resolve()
-        if not any(here.is_relative_to(other) for other in seen):
-            command += ["--ro-bind", str(here), str(here)]
-            seen.append(here)
-    # Where the course is installed among other packages, all of its own are covered: those that may
-    # be inside come from the copy.
-    for package in sorted(_packages().glob("course_*")):
-        if package.is_dir() and any(package.is_relative_to(other) for other in seen):
-            command += ["--tmpfs", str(package)]
+    command += _interpreter()
     command += ["--ro-bind", str(library), LIBRARY]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WRITABLE[0]]
     return command
+
+
+def _interpreter() -> Iterator[str]:
+    """Options for the files of Python, and for nothing beside them."""
+    view = interpreter_files.view()
+    # A Python in a folder that each run has anew; see `prefixes_to_keep`.
+    kept = sorted(prefixes_to_keep())
+    for prefix in kept:
+        yield from ("--tmpfs", prefix)
+    for place, target in view.links.items():
+        yield from ("--symlink", target, place)
+    for place in sorted(view.shown):
+        yield from ("--ro-bind", place, place)
+    for place in view.covered:
+        yield from ("--tmpfs", place, "--remount-ro", place)
+    for prefix in kept:
+        yield from ("--remount-ro", prefix)
 
 
 def environment(library: Path, form: IsolationMode, home: Path) -> dict[str, str]:
@@ -104,7 +108,7 @@ def environment(library: Path, form: IsolationMode, home: Path) -> dict[str, str
     own = WRITABLE[0] if form != "bare" else str(home)
     return {
         "HOME": own,
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PATH": interpreter_files.search_path(),
         "PYTHONPATH": LIBRARY if form != "bare" else str(library),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "random",

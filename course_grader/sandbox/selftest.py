@@ -12,17 +12,15 @@ import os
 import secrets
 import signal
 import socket
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import course_lib
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
-from course_grader.sandbox import escape_attempts
+from course_grader.sandbox import canaries, escape_attempts
 from course_grader.sandbox.bubblewrap import (
     BESIDE_STUDENT_CODE,
     IsolationMode,
@@ -51,7 +49,7 @@ NAMESPACES = (
     "(in a container: run it with user namespaces allowed and /proc uncovered; with Docker "
     "--security-opt seccomp=unconfined --security-opt systempaths=unconfined)"
 )
-_PLACE = "keep the course's folder outside of the folders of Python and of the system"
+_PLACE = "keep what is yours outside of the folders of Python and its packages, which are inside"
 _KERNEL = "update bubblewrap and the kernel (Linux 5.14 or newer)"
 _USER = "grade as an ordinary user, or let root become one (capabilities SETUID and SETGID)"
 
@@ -76,7 +74,7 @@ class Wall:
     remedy: str = ""
 
 
-def prove(sandbox: Sandbox, root: Path) -> list[Wall]:
+def prove(sandbox: Sandbox, root: Path, places: Sequence[Path] = ()) -> list[Wall]:
     """Try every wall of a started sandbox; takes one to three seconds.
 
     Parameters
@@ -84,6 +82,8 @@ def prove(sandbox: Sandbox, root: Path) -> list[Wall]:
     sandbox : Sandbox
     root : Path
         The course's folder, where gradebook, solutions and submissions are.
+    places : sequence of Path
+        More folders of the class, wherever they lie; see `canaries.of_course`.
 
     Returns
     -------
@@ -91,16 +91,19 @@ def prove(sandbox: Sandbox, root: Path) -> list[Wall]:
         In a fixed order, the honest run first.
     """
     # What needs torch waits for it, and everything else is tried meanwhile.
-    tries: list[Callable[[Sandbox, Path], list[Wall]]]
+    tries: list[Callable[[Sandbox, Sequence[Path]], list[Wall]]]
     tries = [_honest, _looks, _memory, _processes, _time]
     with ThreadPoolExecutor(len(tries)) as runners:
-        found = runners.map(lambda one: one(sandbox, root), tries)
+        found = runners.map(lambda one: one(sandbox, (root, *places)), tries)
         return [wall for walls in found for wall in walls]
 
 
 @contextlib.contextmanager
 def proven(
-    form: IsolationMode, root: Path, spawned: Callable[[], None] = lambda: None
+    form: IsolationMode,
+    root: Path,
+    spawned: Callable[[], None] = lambda: None,
+    places: Sequence[Path] = (),
 ) -> Iterator[Sandbox]:
     """A started sandbox whose walls have held; a cold one where a warm one cannot be had.
 
@@ -113,6 +116,8 @@ def proven(
         The course's folder.
     spawned : callable ()
         See `StartedSandbox`.
+    places : sequence of Path
+        See `prove`.
 
     Raises
     ------
@@ -126,7 +131,7 @@ def proven(
             trial = stack.enter_context(ExitStack())
             try:
                 sandbox = trial.enter_context(Sandbox(candidate, spawned))
-                broken = [] if candidate == "bare" else _broken(sandbox, root)
+                broken = [] if candidate == "bare" else _broken(sandbox, root, places)
             except SandboxUnavailableError as error:
                 reasons = [str(error), f"remedy: {NAMESPACES}"]
                 continue
@@ -156,8 +161,8 @@ def _reasons(broken: list[Wall]) -> list[str]:
     ]
 
 
-def _broken(sandbox: Sandbox, root: Path) -> list[Wall]:
-    return [wall for wall in prove(sandbox, root) if not wall.holds]
+def _broken(sandbox: Sandbox, root: Path, places: Sequence[Path]) -> list[Wall]:
+    return [wall for wall in prove(sandbox, root, places) if not wall.holds]
 
 
 # How often an attempt is made on a machine that is busy with other things.
@@ -214,26 +219,26 @@ def _wall(name: str, said: str, found: str, remedy: str) -> Wall:
     return Wall(name, holds, found if holds else said or "the attempt said nothing", remedy)
 
 
-def _honest(sandbox: Sandbox, _root: Path) -> list[Wall]:
+def _honest(sandbox: Sandbox, _places: Sequence[Path]) -> list[Wall]:
     """Honest work, with torch, in a process like every submission's."""
     (honest,) = _try(sandbox, escape_attempts.HONEST, as_submission=True)
     works = honest == escape_attempts.WORKS
     return [Wall("honest work", works, "runs" if works else honest, NAMESPACES)]
 
 
-def _looks(sandbox: Sandbox, root: Path) -> list[Wall]:
+def _looks(sandbox: Sandbox, places: Sequence[Path]) -> list[Wall]:
     """A run that leaves something behind, and then all that a later one could find."""
     left, name = _mark(), f"planted-{secrets.token_hex(8)}"
     (planted,) = _try(sandbox, _cell(escape_attempts.PLANT, name=name, pause=left))
     seen = _mark()
-    known = [*environment(root, sandbox.form, root), "PWD", "LC_CTYPE", "SHLVL", "_"]
+    known = [*environment(places[0], sandbox.form, places[0]), "PWD", "LC_CTYPE", "SHLVL", "_"]
     with ExitStack() as stack, ThreadPoolExecutor(2) as outside:
         watched = outside.submit(status_outside, seen, stop := _Stop())
         gone = outside.submit(_vanished, left)
         try:
             cells = {
                 "network": (_network(stack), "no way out", NAMESPACES),
-                "gradebook and home": (_files(stack, root), "out of sight", _PLACE),
+                "gradebook and home": (_files(stack, places), "out of sight", _PLACE),
                 "environment": (
                     *(_cell(escape_attempts.ENVIRONMENT, known=known), "only what the course sets"),
                     _KERNEL,
@@ -349,26 +354,13 @@ def _network(stack: ExitStack) -> str:
     return _cell(escape_attempts.NETWORK, port=port.getsockname()[1], name=name)
 
 
-def _files(stack: ExitStack, root: Path) -> str:
-    """Files outside: beside the gradebook, at home, in the temporary folder, the judges' code."""
-    places = [root, Path.home(), Path(tempfile.gettempdir())]
-    paths = [str(stack.enter_context(_canary(place))) for place in places]
-    ours = Path(course_lib.__file__).parents[1]
-    paths += [str(ours / "course_judges" / "judging.py"), str(ours / "course_grader" / "cli.py")]
+def _files(stack: ExitStack, places: Sequence[Path]) -> str:
+    """Files outside, in every place that matters."""
+    paths = stack.enter_context(canaries.planted((*places, *canaries.of_machine())))
     return _cell(escape_attempts.FILES, paths=paths)
 
 
-@contextlib.contextmanager
-def _canary(place: Path) -> Iterator[Path]:
-    """A file that was just put somewhere; the place itself where none can be put."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=place, prefix=".course-canary-") as file:
-            yield Path(file.name)
-    except OSError:
-        yield place
-
-
-def _memory(sandbox: Sandbox, _root: Path) -> list[Wall]:
+def _memory(sandbox: Sandbox, _places: Sequence[Path]) -> list[Wall]:
     most = _LITTLE_MEMORY.memory_megabytes
     alone = _cell(escape_attempts.MEMORY, megabytes=2 * most)
     several = _cell(escape_attempts.SHARED_MEMORY, megabytes=most // 2, count=4)
@@ -380,7 +372,7 @@ def _memory(sandbox: Sandbox, _root: Path) -> list[Wall]:
     return [_ends("memory", ended, "memory", f"bounded {how}, over several processes, too")]
 
 
-def _processes(sandbox: Sandbox, _root: Path) -> list[Wall]:
+def _processes(sandbox: Sandbox, _places: Sequence[Path]) -> list[Wall]:
     forks = _cell(escape_attempts.PROCESSES, count=4 * _FEW_PROCESSES.processes)
     (said,) = _try(sandbox, forks, limits=_FEW_PROCESSES)
     if said == escape_attempts.NO_WAY:
@@ -388,7 +380,7 @@ def _processes(sandbox: Sandbox, _root: Path) -> list[Wall]:
     return [_ends("processes", said, "processes and threads", "bounded")]
 
 
-def _time(sandbox: Sandbox, _root: Path) -> list[Wall]:
+def _time(sandbox: Sandbox, _places: Sequence[Path]) -> list[Wall]:
     # At low priority, beside two imports of torch, a tenth of a second would take it a whole one.
     (said,) = _try(sandbox, escape_attempts.ENDLESS, limits=_A_MOMENT, alone=True)
     return [_ends("time", said, "took more than", "bounded")]

@@ -236,10 +236,10 @@ def shared(running, monkeypatch):
     starting = batch.starting
 
     @contextlib.contextmanager
-    def started(form, course, scheduler):
+    def started(form, course, scheduler, url=None):
         judges, sandbox = running
         if form != sandbox.form or scheduler:
-            with starting(form, course, scheduler) as ready:
+            with starting(form, course, scheduler, url) as ready:
                 yield ready
         else:
             yield batch.Start(lambda: judges, lambda: sandbox)

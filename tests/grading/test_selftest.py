@@ -210,7 +210,7 @@ def unstarted(monkeypatch):
 class TestRefusal:
     def test_names_each_wall_and_its_remedy(self, tmp_path, monkeypatch):
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
-        monkeypatch.setattr(selftest, "prove", lambda sandbox, root: [down])
+        monkeypatch.setattr(selftest, "prove", lambda *given: [down])
         said = r"(?s)network: reaches eth0.*pull the plug.*--no-sandbox"
         with pytest.raises(SandboxUnavailableError, match=said), selftest.proven("warm", tmp_path):
             pytest.fail("nothing may run")
@@ -218,7 +218,7 @@ class TestRefusal:
     def test_says_once_what_all_walls_came_to(self, tmp_path, monkeypatch):
         """As where nothing starts at all."""
         walls = [selftest.Wall(name, False, "no room", "tidy up") for name in ("network", "time")]
-        monkeypatch.setattr(selftest, "prove", lambda sandbox, root: walls)
+        monkeypatch.setattr(selftest, "prove", lambda *given: walls)
         with pytest.raises(SandboxUnavailableError) as told, selftest.proven("cold", tmp_path):
             pytest.fail("nothing may run")
         assert "network, time: no room" in str(told.value)
@@ -229,7 +229,7 @@ class TestRefusal:
     ):
         down = selftest.Wall("leftovers", False, "planted", "none")
 
-        def prove(sandbox, root):
+        def prove(sandbox, root, places):
             return [down] if sandbox.form == "warm" else []
 
         monkeypatch.setattr(selftest, "prove", prove)
@@ -261,7 +261,7 @@ class TestRefusal:
         folder = entered.submitted / "ada" / "01-averages"
         shutil.copytree(entered.exercises / "01-averages", folder)
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
-        monkeypatch.setattr(selftest, "prove", lambda sandbox, root: [down])
+        monkeypatch.setattr(selftest, "prove", lambda *given: [down])
         result = CliRunner().invoke(app, ["grade", "01", "--course", str(entered.root)])
         assert result.exit_code == 2
         assert "pull the plug" in result.output
