@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import replace
@@ -27,7 +28,8 @@ def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
     started = time.monotonic()
     reminder = threading.Timer(PATIENCE_SECONDS, _say_how_to_stop)
     reminder.daemon = True
-    reminder.start()
+    with contextlib.suppress(RuntimeError):  # a page has no threads, but a button of its own
+        reminder.start()
     try:
         outcome = run(probe, answer, inputs)
     except KeyboardInterrupt:

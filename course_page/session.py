@@ -1,0 +1,282 @@
+"""What a page calls: check an answer, run a cell.
+
+Each call begins with a namespace of its own, in which the cells above are run first, as a notebook
+that was restarted would. Requests and results are texts of JSON, so that nothing of Python's stays
+in the page's hands.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import html
+import importlib
+import io
+import json
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Write = Callable[[str, str], Any]
+
+# What one run may print. More would fill the page's memory, and nobody reads it.
+MOST_CHARACTERS = 100_000
+
+_CUT = f"\n… (more than {MOST_CHARACTERS:,} characters; the rest is left out)\n"
+
+
+class _Printed(io.TextIOBase):
+    """Takes what is printed, and passes it on as it comes."""
+
+    def __init__(self, stream: str, write: Write | None, parts: list[str]) -> None:
+        self._stream, self._write, self._parts = stream, write, parts
+        self._left = MOST_CHARACTERS
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._left > 0:
+            shown = text if len(text) <= self._left else text[: self._left] + _CUT
+            self._left -= len(text)
+            self._parts.append(shown)
+            if self._write is not None:
+                self._write(shown, self._stream)
+        return len(text)
+
+
+@contextlib.contextmanager
+def _printing(write: Write | None) -> Iterator[list[str]]:
+    """What is printed inside, in the order in which it was."""
+    parts: list[str] = []
+    out, err = _Printed("stdout", write, parts), _Printed("stderr", write, parts)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        yield parts
+
+
+def ready(chapter: str = "") -> None:
+    """Import what every check needs, and what this chapter's do, so that the first is quick.
+
+    Parameters
+    ----------
+    chapter : str
+        For example "05"; the chapter's tasks and judges are imported, and no other's.
+    """
+    importlib.import_module("course_judges.at_desk")
+    tasks = importlib.import_module("course_tasks.catalogue")
+    judges = importlib.import_module("course_judges.catalogue")
+    package = tasks.chapters().get(chapter)
+    if package is not None:
+        name = package.partition(".")[2]
+        importlib.import_module(package)
+        importlib.import_module(f"{judges.__name__.partition('.')[0]}.{name}")
+
+
+def check(task: str, request: str, write: Write | None = None) -> str:
+    """Judge an answer.
+
+    Parameters
+    ----------
+    task : str
+        For example "05/scores".
+    request : str
+        JSON: `before` (sources of the cells above), `source` (the answer's cell), `call` (the cell
+        that checks it), and if links to the book are wanted, `book` (where it is, seen from the
+        page).
+    write : callable (text, stream), optional
+        Called with what is printed.
+
+    Returns
+    -------
+    str
+        JSON: `task`, `title`, `state`, `points`, `outOf`, `text`, `html`, `stdout`, `error`.
+    """
+    from course_tasks.verdict import Verdict
+
+    asked = json.loads(request)
+    with _printing(write) as printed:
+        space, failed = _after(asked["before"])
+        verdict, error = None, _run(space, asked["source"], task)[1]
+        if error is None:
+            verdict, error = _run(space, asked["call"], f"{task}, the check")
+    if isinstance(verdict, Verdict):
+        found = {
+            "title": verdict.title,
+            "state": verdict.state.value,
+            "points": verdict.points,
+            "outOf": verdict.out_of,
+            "text": str(verdict),
+            "html": verdict.to_html(asked.get("book") or ""),
+            "error": None,
+        }
+    elif error is not None:
+        found = _stopped(task, _described(error, failed))
+    else:
+        raise TypeError(f"the check of {task} returned {verdict!r} and no verdict")
+    return json.dumps({"task": task, **found, "stdout": "".join(printed)})
+
+
+def run(request: str, write: Write | None = None) -> str:
+    """Run a cell.
+
+    Parameters
+    ----------
+    request : str
+        JSON: `before` (sources of the cells above) and `source`; `book` as for `check`.
+    write : callable (text, stream), optional
+        Called with what is printed.
+
+    Returns
+    -------
+    str
+        JSON: `stdout`, `result` (what a notebook would show of the last expression, as text),
+        `html` (the same as HTML, if it has any), `pictures` (SVG), `error`.
+    """
+    asked = json.loads(request)
+    with _printing(write) as printed:
+        space, failed = _after(asked["before"])
+        value, error = _run(space, asked["source"], "cell")
+        shown = _shown(value, asked.get("book") or "") if error is None else {}
+        pictures = _pictures()
+    return json.dumps(
+        {
+            "result": None,
+            "html": None,
+            **shown,
+            "pictures": [*shown.pop("pictures", []), *pictures],
+            "error": None if error is None else _described(error, failed),
+            "stdout": "".join(printed),
+        }
+    )
+
+
+def turn(name: str, request: str, write: Write | None = None) -> str:
+    """Check one of the small tasks inside a chapter; see `course_page.turns`."""
+    turns = importlib.import_module("course_page.turns")
+    answer: str = turns.check(name, request, write)
+    return answer
+
+
+def _after(cells: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """A namespace in which cells have run, and words on those that failed.
+
+    A cell that fails is passed over, as if a person had run one cell after the other.
+    """
+    space: dict[str, Any] = {"__name__": "__main__"}
+    failed = []
+    for number, source in enumerate(cells, 1):
+        error = _run(space, source, f"cell {number}")[1]
+        if error is not None:
+            failed.append(f"{type(error).__name__} in {_first_line(source)!r}: {error}")
+    return space, failed
+
+
+def _first_line(source: str) -> str:
+    return next((line.strip() for line in source.splitlines() if line.strip()), "an empty cell")
+
+
+def _run(space: dict[str, Any], source: str, name: str) -> tuple[Any, BaseException | None]:
+    """Run a cell; its last expression's value, or what it raised."""
+    file = f"<{name}>"
+    # Verdicts quote the line that failed, so Python has to find it.
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    try:
+        tree = ast.parse(source, file)
+        last = tree.body[-1] if tree.body else None
+        if not isinstance(last, ast.Expr):
+            exec(compile(tree, file, "exec"), space)
+            return None, None
+        exec(compile(ast.Module(tree.body[:-1], []), file, "exec"), space)
+        return eval(compile(ast.Expression(last.value), file, "eval"), space), None
+    except BaseException as error:  # whatever a reader's cell raises is shown to the reader
+        return None, error
+
+
+def _described(error: BaseException, failed: list[str]) -> dict[str, Any]:
+    """An error in words: what, where, and which cell above may be the reason."""
+    line, text = 0, ""
+    if isinstance(error, SyntaxError):
+        line, text = error.lineno or 0, (error.text or "").strip()
+        message = error.msg
+    else:
+        message = str(error)
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            file = frame.f_code.co_filename
+            if file.startswith("<") and file.endswith(">") and linecache.getline(file, number):
+                line, text = number, linecache.getline(file, number).strip()
+    return {
+        "type": type(error).__name__,
+        "message": message,
+        "line": line,
+        "text": text,
+        "notes": failed if isinstance(error, NameError) else [],
+    }
+
+
+def _stopped(task: str, error: dict[str, Any]) -> dict[str, Any]:
+    """The outcome of a check whose cell raised an error."""
+    from course_judges import catalogue
+
+    known = catalogue.task(task)
+    what = f"{error['type']}: {error['message']}"
+    where = f"Line {error['line']}: {error['text']}" if error["line"] else ""
+    notes = [f"A cell above failed, too: {note}" for note in error["notes"]]
+    headline = f"Your cell stopped · {known.title} · 0 of {known.points:g} points"
+    lines = [headline, *(f"  {line}" for line in (what, where, *notes) if line)]
+    markup = (
+        '<div class="course-verdict" role="status" style="border-left:4px solid #808080;'
+        'padding:.5em .9em;margin:.3em 0;line-height:1.45;overflow-wrap:anywhere">'
+        '<p style="margin:0 0 .3em"><span aria-hidden="true">■</span> '
+        f"<strong>{html.escape(headline)}</strong></p>"
+        f'<p style="margin:.4em 0 0"><code>{html.escape(what)}</code>'
+        + (f"<br>Line {error['line']}: <code>{html.escape(error['text'])}</code>" if where else "")
+        + "".join(f"<br>{html.escape(note)}" for note in notes)
+        + "</p></div>"
+    )
+    return {
+        "title": known.title,
+        "state": "interrupted",
+        "points": 0.0,
+        "outOf": known.points,
+        "text": "\n".join(lines),
+        "html": markup,
+        "error": error,
+    }
+
+
+def _shown(value: Any, book: str) -> dict[str, Any]:
+    """What a notebook would show of a value."""
+    from course_tasks.verdict import Verdict
+
+    if value is None:
+        return {}
+    if isinstance(value, Verdict):
+        return {"result": str(value), "html": value.to_html(book)}
+    bundle = getattr(value, "_repr_mimebundle_", None)
+    if callable(bundle):
+        kinds = bundle()
+        kinds = kinds[0] if isinstance(kinds, tuple) else kinds
+        from course_lib.mime import PAGE_HTML, PIXELS
+
+        markup = kinds.get(PAGE_HTML) or kinds.get("text/html")
+        if markup and PIXELS in markup:
+            markup = markup.replace(PIXELS, f"data:image/png;base64,{kinds['image/png']}")
+        return {"result": kinds.get("text/plain"), "html": markup}
+    as_html = getattr(value, "_repr_html_", None)
+    return {"result": repr(value), "html": as_html() if callable(as_html) else None}
+
+
+def _pictures() -> list[str]:
+    """The figures of matplotlib that a cell left open, as SVG, and close them."""
+    plot = sys.modules.get("matplotlib.pyplot")
+    if plot is None:
+        return []
+    found = []
+    for number in plot.get_fignums():
+        buffer = io.StringIO()
+        plot.figure(number).savefig(buffer, format="svg", bbox_inches="tight")
+        found.append(buffer.getvalue())
+    plot.close("all")
+    return found
