@@ -1,6 +1,6 @@
 """The text that the page trains on: the beginning of the play, and the losses known of it.
 
-`python -m course_figures.play_excerpt` writes the play and trains the four models on its beginning
+`python -m course_figures.play_excerpt` writes the play and trains the five models on its beginning
 in torch (about a minute on one processor core), so that the page can draw how far they come.
 """
 
@@ -31,6 +31,7 @@ MODELS: Mapping[str, Callable[[int], nn.Module]] = MappingProxyType(
         "one head": lambda V: OneHead(V, BLOCK_SIZE, n_embd=24, head_size=16),
         "four heads": lambda V: fuse(ManyHeads(V, BLOCK_SIZE, n_embd=32, n_head=4)),
         "one block": lambda V: fuse(GPT(Config(V, BLOCK_SIZE, n_layer=1, n_head=4, n_embd=32))),
+        "four blocks": lambda V: fuse(GPT(Config(V, BLOCK_SIZE, n_layer=4, n_head=4, n_embd=32))),
     }
 )
 """The models of the page in torch, by the names that readers choose them by: V to a fresh one."""

@@ -10,11 +10,11 @@ import { PLAY_EXCERPT } from "./runtime/play_excerpt.js";
 import { visible } from "./runtime/symbols.js";
 import { TRAINING_WORKER } from "./runtime/training_worker_text.js";
 
-const MODELS = ["bigram", "one head", "four heads", "one block"];
+const MODELS = ["bigram", "one head", "four heads", "one block", "four blocks"];
 const RATES = [0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3, 1];
 const BATCHES = [1, 4, 16, 32, 64, 128, 256];
 const CONTEXTS = [2, 4, 8, 16, 32];
-const PUBLISHED = { bigram: 2.5, "one head": 2.409, "four heads": 2.239 };
+const PUBLISHED = { bigram: 2.5, "one head": 2.409, "four heads": 2.239, "four blocks": 2.009 };
 const LEAST_SYMBOLS = 2000;
 const MOST_SYMBOLS = 5000000;
 const MOST_DIFFERENT = 256;
@@ -312,8 +312,9 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     );
     const room = figure.room(left);
     const across = Math.min(SIDE, figure.room(right));
-    const heads = latest?.maps.H ?? (model === "four heads" || model === "one block" ? 4 : 1);
-    setText(head, model === "bigram" ? "What it expects after each symbol" : "Where it looks");
+    const heads = latest?.maps.H ?? (MODELS.indexOf(model) < MODELS.indexOf("four heads") ? 1 : 4);
+    const looks = model === "four blocks" ? "Where its first block looks" : "Where it looks";
+    setText(head, model === "bigram" ? "What it expects after each symbol" : looks);
     grid.style.height = `${across + 20}px`;
     yield;
     if (about) lossChart(figure, chart, { room, batches, validation, lines: linesOf(text, model) });

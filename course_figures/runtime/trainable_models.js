@@ -1,5 +1,5 @@
 /**
- * The models of chapters 04 to 07 with their gradients, written by hand.
+ * The models of chapters 04 to 08 with their gradients, written by hand.
  *
  * Names and shapes of the parameters are those of the fused models of `course_lib.model`, so that
  * weights can go from torch to the page and back. Each model turns B windows of T tokens into
@@ -15,6 +15,7 @@ export const SIZES = {
   "one head": { C: 24, H: 1, D: 16 },
   "four heads": { C: 32, H: 4, D: 8 },
   "one block": { C: 32, H: 4, D: 8, L: 1 },
+  "four blocks": { C: 32, H: 4, D: 8, L: 4 },
 };
 
 /** A table with the logits of the symbol that follows each symbol (chapter 04). */

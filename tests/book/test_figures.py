@@ -16,6 +16,7 @@ HEAVY = {"live_model", "follow_letter", "looking_inside"}
 
 WANTED = {
     "book/index": {"live_model"},
+    "book/ten-minutes": {"training_run"},
     "book/01-averages": {"averaging"},
     "book/02-affinities": {"averaging", "softmax_and_scale"},
     "book/03-text": {"windows"},

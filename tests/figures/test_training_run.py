@@ -22,6 +22,7 @@ IN_TORCH = {
     "one head": lambda V: OneHead(V, LONGEST, 24, 16),
     "four heads": lambda V: fuse(ManyHeads(V, LONGEST, 32, 4)),
     "one block": lambda V: fuse(GPT(Config(V, LONGEST, 1, 4, 32))),
+    "four blocks": lambda V: fuse(GPT(Config(V, LONGEST, 4, 4, 32))),
 }
 PARTS = ("query", "key", "value")  # of one head; the page has them in one matrix
 
