@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ LIVE_WEIGHTS = FOLDER / "live_model.safetensors"
 
 PLAY_EXCERPT = FOLDER / "play_excerpt.json"
 """The text that the page trains on; `course_figures.play_excerpt` writes it."""
+
+BESIDE = "../course_page/"
+"""Where other modules stand that are handed over in the same way, from this folder."""
 
 WORKERS = MappingProxyType({"runtime/training_worker_text.js": "runtime/training_worker.js"})
 """Module that holds a worker's script as a text, to the module that runs in that worker."""
@@ -92,7 +96,7 @@ def worker(path: str) -> str:
     Parameters
     ----------
     path : str
-        From this folder ("runtime/training_worker.js").
+        From this folder ("runtime/training_worker.js", "../course_page/worker.js").
 
     Returns
     -------
@@ -140,7 +144,8 @@ def registration(path: str) -> str:
         parts += [_quote(text[end : match.start("from")]), other]
         end = match.end("from")
     # The name and the lines that a browser gives for an error are then those of the file.
-    parts.append(_quote(f"{text[end:]}//# sourceURL=course_figures/{path}\n"))
+    name = os.path.normpath(f"course_figures/{path}").replace(os.sep, "/")
+    parts.append(_quote(f"{text[end:]}//# sourceURL={name}\n"))
     return f"courseFigures.register({', '.join(parts)});\n"
 
 
@@ -228,9 +233,10 @@ _FILLED: Mapping[str, tuple[str, Callable[[], str]]] = MappingProxyType(
 def _resolve(path: str, specifier: str) -> str:
     """The path of what a module imports, from this folder."""
     file = ((FOLDER / path).parent / specifier).resolve()
-    if not file.is_file() or not file.is_relative_to(FOLDER.resolve()):
+    name = Path(os.path.relpath(file, FOLDER.resolve())).as_posix()
+    if not file.is_file() or (name.startswith("../") and not name.startswith(BESIDE)):
         raise FigureError(f"{path} imports {specifier!r}, which is no file of course_figures")
-    return file.relative_to(FOLDER.resolve()).as_posix()
+    return name
 
 
 def _quote(text: str) -> str:

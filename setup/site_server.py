@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import socket
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def serve(site: str | Path, port: int = 8000, *, announce: bool = True) -> None:
 def server(site: str | Path, port: int = 0) -> http.server.ThreadingHTTPServer:
     """A quiet server of one folder on this machine alone; port 0 lets the system choose."""
     handler = partial(_Pages, directory=str(site))
-    return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return _Server(("127.0.0.1", port), handler)
 
 
 def free_port(wished: int) -> int:
@@ -74,6 +75,14 @@ def free_port(wished: int) -> int:
         f"ports {tried[0]} to {tried[-1]} are all in use (or need more rights): "
         "choose another, as in `make book PORT=9000`"
     )
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Says nothing of a reader who leaves before a file is sent, as one who stops Python does."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Pages(http.server.SimpleHTTPRequestHandler):

@@ -27,7 +27,7 @@ _ICON_SCRIPT = "scripts/fontawesome.js"
 _ICON_FONTS = "vendor/fontawesome/webfonts"
 _SOLID = "fa-solid-900"
 
-_OURS = ("course.css", "figures/", "math/", _ICONS)
+_OURS = ("course.css", "figures/", "math/", "page/", _ICONS)
 """Style sheets that hold nothing to spare, by the beginning of their path."""
 
 _SIZES = ("fa-solid", "fa-brands", "fa-regular", "fa-lg", "fa-fw", "fa-sm")

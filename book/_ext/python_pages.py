@@ -1,0 +1,182 @@
+"""A Sphinx extension: pages with exercises get what checks answers in the browser.
+
+A page stays what it is without JavaScript: this extension only names the cells that a reader may
+write, by an id, and adds scripts. They put an editor, a button and a verdict in the cells' places.
+Nothing of Python is loaded before the first use; `course_page.site` puts it beside the pages.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+from course_figures import sources
+from course_page import assignments
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+SWITCH = "course_page"
+"""The setting in Sphinx's configuration that lists what of this a site gets, if anything."""
+
+PLACE = "cell-{}"
+"""The id of a cell that a reader may write, from its `grade_id`."""
+
+_EXERCISES = "exercises/"
+_EMPTY = "YOUR ANSWER HERE"
+
+# What a page with Python may do: run the site's own scripts, and a worker that it makes itself.
+# Nothing comes from elsewhere, and nothing goes there.
+POLICY = "; ".join(
+    [
+        "default-src 'self' file: data: blob:",
+        "script-src 'self' file: blob: 'unsafe-inline' 'wasm-unsafe-eval'",
+        "style-src 'self' file: 'unsafe-inline'",
+        "worker-src blob:",
+        "connect-src 'self' data: blob:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    ]
+)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the extension with Sphinx."""
+    app.add_config_value(SWITCH, [], "html")
+    app.connect("builder-inited", _write_scripts)
+    app.connect("doctree-read", _name_cells)
+    app.connect("html-page-context", _add)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def bundle() -> str:
+    """The script of a page: the linker and the modules of `course_page`, in one function."""
+    entry = f"{sources.BESIDE}page.js"
+    start = (sources.FOLDER / sources.BESIDE / "start.js").resolve()
+    parts = [sources.script(sources.LINKER), *map(sources.registration, sources.needed_by(entry))]
+    return "".join(["(() => {\n", *parts, sources.script(start), "startPage();\n})();\n"])
+
+
+def _on(app: Sphinx) -> bool:
+    return bool(app.config[SWITCH]) and app.builder.name == "html"
+
+
+def _write_scripts(app: Sphinx) -> None:
+    """Put the scripts where Sphinx takes the site's static files from."""
+    if not _on(app):
+        return
+    static = Path(app.doctreedir).parent / "page_scripts"
+    shutil.rmtree(static, ignore_errors=True)
+    folder = static / "page"
+    folder.mkdir(parents=True)
+    worker = json.dumps(sources.worker(f"{sources.BESIDE}worker.js"))
+    (folder / "page.js").write_text(bundle(), encoding="utf-8")
+    (folder / "worker.js").write_text(
+        f'coursePageFiles("worker.js", {worker});\n', encoding="utf-8"
+    )
+    style = (sources.FOLDER / sources.BESIDE / "page.css").read_text(encoding="utf-8")
+    (folder / "page.css").write_text(style, encoding="utf-8")
+    for name, value in _data(Path(app.srcdir), app.config[SWITCH]).items():
+        script = f"window.coursePageData = {_inert(value)};\n"
+        (folder / f"{name}.js").write_text(script, encoding="utf-8")
+    app.config.html_static_path.append(str(static))
+
+
+def _data(root: Path, parts: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """What the scripts know of each assignment, by its name, and of the book, as "book"."""
+    read = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(root.glob(f"{_EXERCISES}*/*.ipynb"))
+    }
+    found = {name: assignments.read(notebook) for name, notebook in read.items()}
+    from course_page import site  # which reads what it packs
+
+    common = site.about(parts) | {
+        "assignments": [
+            {"name": name, "page": f"{_EXERCISES}{name}/{name}.html", "tasks": len(one.tasks)}
+            for name, one in found.items()
+        ]
+    }
+    return {"book": common} | {
+        name: common | {"assignment": _assignment(name, one, read[name])}
+        for name, one in found.items()
+    }
+
+
+def _assignment(
+    name: str, found: assignments.PageAssignment, notebook: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    from course_page.left_out import LEFT_OUT
+
+    tasks = [
+        {
+            "task": one.task,
+            "title": one.title,
+            "answer": one.answer,
+            "cells": one.cells,
+            "check": one.check,
+            "call": one.call,
+            "outOf": one.points,
+            "leftOut": LEFT_OUT.get(one.task),
+        }
+        for one in found.tasks
+    ]
+    return {
+        "assignment": name,
+        "chapter": name[:2],
+        "book": "../..",
+        "setup": found.setup,
+        "order": found.order,
+        "names": found.names,
+        "tasks": tasks,
+        "written": [dataclasses.asdict(one) for one in found.questions],
+        "notebook": notebook,
+    }
+
+
+def _inert(value: Any) -> str:
+    """JSON that may stand in a script: nothing in it ends the script or begins a comment."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _name_cells(app: Sphinx, document: nodes.document) -> None:
+    """Give each cell that a reader writes, and each that checks one, an id of its own."""
+    page = app.env.docname
+    if not _on(app) or not page.startswith(_EXERCISES):
+        return
+    for cell in document.findall(nodes.container):
+        said = (cell.get("cell_metadata") or {}).get("nbgrader")
+        if said:
+            cell["ids"].append(PLACE.format(said["grade_id"]))
+        elif cell.astext().startswith("experiment("):
+            cell["ids"].append(PLACE.format("experiment"))
+    questions = _questions(Path(app.srcdir) / f"{page}.ipynb")
+    empty = [one for one in document.findall(nodes.paragraph) if one.astext() == _EMPTY]
+    for name, paragraph in zip(questions, empty, strict=True):
+        paragraph["ids"].append(PLACE.format(name))
+
+
+def _questions(path: Path) -> list[str]:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return [one.cell for one in assignments.read(notebook).questions]
+
+
+def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: Any) -> None:
+    """Add the scripts to a page: those of its assignment, or the marks in the contents alone."""
+    if not _on(app) or tree is None:
+        return
+    exercises = page.startswith(_EXERCISES)
+    name = page.rpartition("/")[2] if exercises else "book"
+    app.add_css_file("page/page.css")
+    app.add_js_file(f"page/{name}.js", loading_method="defer")
+    app.add_js_file("page/page.js", loading_method="defer")
+    if exercises:
+        policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />'
+        context["metatags"] = policy + context.get("metatags", "")

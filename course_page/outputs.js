@@ -1,0 +1,59 @@
+/** What cells print and return. */
+import { html } from "../course_figures/runtime/elements.js";
+import { inert, picture } from "./inert.js";
+
+/** What is printed, as it comes; long outputs scroll within themselves. */
+export class Printed {
+  constructor() {
+    this.element = html("pre", {
+      class: "cp-printed",
+      hidden: true,
+      tabindex: "0",
+      "aria-label": "What was printed",
+    });
+    this.waiting = [];
+  }
+
+  clear() {
+    this.waiting = [];
+    this.element.replaceChildren();
+    this.element.hidden = true;
+  }
+
+  /** A loop may print thousands of times between two frames: the page takes them together. */
+  add(text, stream) {
+    this.waiting.push([text, stream]);
+    if (this.waiting.length === 1) requestAnimationFrame(() => this.flush());
+  }
+
+  flush() {
+    for (const [text, stream] of this.waiting)
+      this.element.append(stream === "stderr" ? html("span", { class: "cp-error" }, text) : text);
+    this.waiting = [];
+    this.element.hidden = this.element.textContent === "";
+  }
+}
+
+/** What a cell of one's own gave: its value, a verdict, pictures, or what went wrong. */
+export const showResult = (place, { result, html: markup, pictures, error }) => {
+  for (const [i, text] of (pictures ?? []).entries())
+    place.append(
+      html("p", { class: "cp-picture" }, picture(text, `Picture ${i + 1} that the cell drew`)),
+    );
+  if (markup) place.append(inert(markup));
+  else if (result !== null && result !== undefined)
+    place.append(
+      html(
+        "pre",
+        { class: "cp-printed", tabindex: "0", "aria-label": "The value of the last line" },
+        result,
+      ),
+    );
+  if (error) {
+    if (error.html) place.append(inert(error.html));
+    else
+      place.append(
+        html("pre", { class: "cp-printed cp-error" }, `${error.type}: ${error.message}`),
+      );
+  }
+};

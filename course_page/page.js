@@ -1,0 +1,22 @@
+/** What begins in a page: the assignment that stands in it, its marks, and `window.coursePage`. */
+import { Desk } from "./desk.js";
+import { page } from "./files.js";
+import { markBook } from "./marks.js";
+
+const interfaceOf = (desk) => ({
+  set: (task, source, cell) => desk.task(task).set(source, cell),
+  get: (task, cell) => desk.task(task).get(cell),
+  check: async (task) => desk.task(task).ask(),
+  notebook: (assignment = desk.about.assignment) => {
+    if (assignment !== desk.about.assignment)
+      throw new Error(`this page holds ${desk.about.assignment}, not ${assignment}`);
+    return desk.notebook();
+  },
+});
+
+/** Begin, once the page is there; what `window.coursePage` gets. */
+export const begin = () => {
+  const { assignment } = page();
+  markBook(page().version, page().assignments);
+  return assignment ? interfaceOf(new Desk(assignment)) : {};
+};
