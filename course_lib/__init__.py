@@ -26,9 +26,11 @@ Beside the path
     10. `data.play`: the comedy whose exact loss is known. `data.play.structure` says what depends
         on what, `data.play.grammar` reads the notation of `words.txt` and `sentences.txt`,
         `data.play.automaton` makes draws of the rules, `data.play.dependencies` measures what each
-        dependency is worth, and `data.play.writing` writes.
+        dependency is worth, `data.play.writing` writes, and `data.play.couplets` draws couplets
+        with their plain form for chapter 13.
     11. `jax_model`, `jax_exchange` and `flax_model`: the model of chapter 06 in JAX and in Flax.
-    12. `mime`: how figures are stored. `plots`: still figures. `errors`: every error raised.
+    12. `worked`: one sentence with small numbers, which chapters 01, 02 and 05 to 07 follow.
+    13. `mime`: how figures are stored. `plots`: still figures. `errors`: every error raised.
 
 Importing this package alone imports neither torch nor matplotlib; its parts do, when they are
 asked for.

@@ -32,7 +32,7 @@ def imported_by(path: Path) -> set[str]:
 
 def test_library_can_be_read_in_an_evening():
     lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in MODULES.items()}
-    assert sum(lines.values()) <= 6350
+    assert sum(lines.values()) <= 6750
     assert max(lines.values()) <= 400, max(lines, key=lines.__getitem__)
 
 
