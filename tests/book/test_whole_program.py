@@ -18,7 +18,7 @@ from course_lib.data import play
 from course_lib.model import GPT, fuse
 
 SOURCE = PROGRAM.read_text(encoding="utf-8")
-PAGES = ("book/ten-minutes.ipynb",)
+PAGES = ("book/ten-minutes.ipynb", "book/08-gpt.ipynb")
 MOST_LINES = 120
 # What the library calls the same weights.
 LIBRARY_NAMES = (
@@ -31,7 +31,11 @@ LIBRARY_NAMES = (
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_prints_the_script_as_it_is(page):
     cells = nbformat.read(ROOT / page, as_version=4).cells
-    assert [cell.source for cell in cells].count(f"```python\n{SOURCE}```") == 1
+    shown = [cell.source for cell in cells]
+    shown += [
+        out.get("data", {}).get("text/markdown") for c in cells for out in c.get("outputs", [])
+    ]
+    assert shown.count(f"```python\n{SOURCE}```") == 1
 
 
 def test_the_program_is_short_and_needs_nothing_of_the_course():
