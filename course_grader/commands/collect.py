@@ -19,8 +19,16 @@ from course_grader.commands.messages import explained
 def collect(
     assignment: AssignmentName,
     sources: Annotated[
-        list[Path], typer.Argument(help="Folders and zips of submissions.", metavar="SOURCE...")
-    ],
+        list[Path] | None,
+        typer.Argument(help="Folders and zips of submissions.", metavar="SOURCE..."),
+    ] = None,
+    exchange: Annotated[
+        bool,
+        typer.Option(
+            "--exchange",
+            help="SOURCE is the inbound folder of nbgrader's exchange; by default, yours.",
+        ),
+    ] = False,
     times: Annotated[
         Path | None,
         typer.Option(
@@ -46,6 +54,9 @@ def collect(
     replaced, the command asks. Archives that climb out of their folder or explode are refused. No
     file that was handed in is changed.
 
+    With --exchange, the user who owns a folder says whose it is, whatever its name says, and the
+    time is the folder's on the server. A notebook that is a link, or another user's, is refused.
+
     No archive says when something was handed in: for late penalties, give the times with --times.
 
     Exit code: 0 if everything was taken, 1 if something was refused, 2 if nothing was written: the
@@ -56,16 +67,28 @@ def collect(
         course collect 04 ~/Downloads/submissions.zip       from Canvas or Moodle
         course collect 04 inbox/ --dry-run                  what would be done
         course collect 04 submissions.zip --times times.csv when each handed in
+        course collect 04 --exchange                        from nbgrader's exchange
     """
     with explained():
         from course_grader.course import Course
         from course_grader.lms.collect import Action
         from course_grader.lms.collect import collect as put
+        from course_grader.lms.exchange import inbound_of
 
         here = Course.find(course)
         name = here.assignment(assignment)
+        if exchange and not sources:
+            sources = [inbound_of(here)]
+        elif not sources:
+            raise typer.BadParameter("name a folder or a zip, or say --exchange")
         confirm = (lambda _: True) if yes else _confirm_replacing if sys.stdin.isatty() else None
-        found = put(here, name, sources, submitted=times, dry_run=dry_run, confirm=confirm)
+        found = put(
+            *(here, name, sources),
+            submitted=times,
+            exchange=exchange,
+            dry_run=dry_run,
+            confirm=confirm,
+        )
         table = Table("", "Student", "", "Handed in (UTC)", "Notes", box=None, pad_edge=False)
         others = dict.fromkeys((Action.KEPT, Action.ABSENT), "[yellow]–[/]")
         signs = {Action.REFUSED: "[red]✗[/]", **others}
@@ -84,7 +107,7 @@ def collect(
         count = sum(one.action not in (Action.REFUSED, Action.ABSENT) for one in found)
         who = "student" if count == 1 else "students"
         console.print(f"\n{count} {who}{would} collected.")
-        if times is None:
+        if times is None and not exchange:
             console.print(
                 "No archive says when something was handed in. For late penalties, give the times "
                 "that the platform shows: --times FILE.csv",

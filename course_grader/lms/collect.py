@@ -26,6 +26,7 @@ from course_grader.lms import records, times
 from course_grader.lms.choosing import Candidate, HandedIn, choose
 from course_grader.lms.downloads import parts
 from course_grader.lms.entries import Part, shown
+from course_grader.lms.exchange import inbound
 from course_grader.lms.folders import give_folders
 from course_grader.lms.owners import (
     Platform,
@@ -90,6 +91,7 @@ def collect(
     sources: Sequence[Path],
     *,
     submitted: Path | None = None,
+    exchange: bool = False,
     dry_run: bool = False,
     confirm: Callable[[Sequence[str]], bool] | None = None,
 ) -> list[Collected]:
@@ -105,6 +107,9 @@ def collect(
         student who is in several, the last one counts.
     submitted : Path, optional
         A table of when each student handed in, see `times`. No archive says it.
+    exchange : bool
+        Whether the sources are inbound folders of nbgrader's exchange, see `exchange.inbound`; they
+        say when each student handed in, unless the table does.
     dry_run : bool
         Only say what would be done.
     confirm : callable, optional
@@ -134,9 +139,14 @@ def collect(
     by_owner: dict[tuple[Platform, str, str], HandedIn] = {}
     with contextlib.ExitStack() as stack:
         for order, source in enumerate(sources):
-            result += _sorted_by_owner(
-                by_owner, order, source, stack.enter_context(parts(source)), assignment, others
-            )
+            if exchange:
+                found = stack.enter_context(inbound(source, assignment))
+                listed, when = found.parts, {**found.times, **(when or {})}
+                if not listed:
+                    raise NothingToCollectError(f"{source} holds nothing for {assignment}")
+            else:
+                listed = _unwrapped(source, stack.enter_context(parts(source)), assignment)
+            result += _sorted_by_owner(by_owner, order, source, listed, assignment, others)
         give_folders(list(by_owner.values()), known, {folded(name) for name in course.assignments})
         plan = [
             _planned(course, assignment, work, known, when, others) for work in by_owner.values()
@@ -186,7 +196,6 @@ def _sorted_by_owner(
     others: Collection[str],
 ) -> Iterator[Collected]:
     """Add a source's files to the work of those whose they are; yields what is nobody's."""
-    listed = _unwrapped(source, listed, assignment)
     if not listed:
         raise NothingToCollectError(f"{source} holds no file of a submission")
     platform = platform_of(listed, str(source))

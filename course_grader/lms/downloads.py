@@ -4,7 +4,7 @@ Nothing is unpacked onto the disk under a name of its own. Names decide whose a 
 never used as paths. All reading is bounded by construction, because everything below the first
 level was chosen by students: files are read in chunks, lists of contents up to a length, and all
 that one student sent up to a total; what was packed in a way that cannot be unpacked piece by piece
-is refused.
+is refused. A folder may be one that students can still write to: see `opened`.
 
 No time is read here, because none can be trusted. Inside what a student sent, times are the
 student's choice. Outside of it they do not say when it was sent: Canvas writes the moment at which
@@ -16,8 +16,6 @@ have the time at which somebody saved or unpacked them.
 from __future__ import annotations
 
 import contextlib
-import os
-import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -25,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from course_grader.errors import NothingToCollectError, RefusedDownloadError
 from course_grader.lms import archives
 from course_grader.lms.entries import Found, Part, is_junk, shown
+from course_grader.lms.opened import OpenedFolder, TooManyEntriesError, opened_folder
 
 # A folder on the disk may hold an environment with all its packages.
 MOST_FILES = 20_000
@@ -40,17 +39,17 @@ def parts(source: Path) -> Iterator[list[Part]]:
     NothingToCollectError
         If the source is not there, or is neither a folder, a zip nor a notebook.
     """
-    if source.is_dir():
-        yield _of_folder(source)
-        return
-    if source.suffix == ".ipynb" and source.is_file():
-        yield [_alone(_of_disk(source, PurePosixPath(source.name)))]
-        return
     with contextlib.ExitStack() as stack:
         remedy = "download it again, or unpack it and give the folder"
         try:
-            file = stack.enter_context(source.open("rb"))
-            found = archives.of_download(file, source.name)
+            if source.is_dir():
+                found = _of_folder(stack.enter_context(opened_folder(source)), ())
+            elif source.suffix == ".ipynb" and source.is_file():
+                top = stack.enter_context(opened_folder(source.parent))
+                found = [_alone(_of_disk(top, (source.name,), PurePosixPath(source.name)))]
+            else:
+                file = stack.enter_context(source.open("rb"))
+                found = archives.of_download(file, source.name)
         except OSError as error:
             raise NothingToCollectError(f"{source} cannot be read: {error.strerror}") from error
         except RefusedDownloadError as error:
@@ -64,54 +63,49 @@ def _alone(found: Found) -> Part:
     return Part(found.path.name, True, lambda: iter([found]), list)
 
 
-def _of_folder(folder: Path) -> list[Part]:
+def _of_folder(top: OpenedFolder, inner: tuple[str, ...]) -> list[Part]:
+    """The entries of a folder inside an opened one, as parts."""
     made = []
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda each: each.name):
-            if is_junk(entry.name):
-                continue
-            path = Path(entry.path)
-            if entry.is_dir(follow_symlinks=False):
-                files = partial(_walk, path, PurePosixPath(entry.name))
-                made.append(Part(entry.name, False, files, partial(_of_folder, path)))
-            else:
-                made.append(_alone(_of_disk(path, PurePosixPath(entry.name))))
+    for entry in sorted(top.entries(*inner), key=lambda each: each.name):
+        if is_junk(entry.name):
+            continue
+        below, path = (*inner, entry.name), PurePosixPath(entry.name)
+        if entry.is_folder:
+            files = partial(_walk, top, below, path)
+            made.append(Part(entry.name, False, files, partial(_of_folder, top, below)))
+        else:
+            made.append(_alone(_of_disk(top, below, path)))
     return made
 
 
-def _walk(top: Path, inner: PurePosixPath) -> Iterator[Found]:
+def _walk(top: OpenedFolder, below: tuple[str, ...], path: PurePosixPath) -> Iterator[Found]:
     """All files below a folder; without recursion, because students choose how deep it goes."""
-    waiting = [(top, inner)]
+    waiting = [(below, path)]
     number = 0
     while waiting:
-        folder, inner = waiting.pop()
-        if len(inner.parts) > MOST_DEPTH:
+        below, path = waiting.pop()
+        if len(path.parts) > MOST_DEPTH:
             raise RefusedDownloadError(f"folders lie more than {MOST_DEPTH} deep")
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    number += 1
-                    if number > MOST_FILES:
-                        raise RefusedDownloadError(
-                            f"it holds more than {MOST_FILES:,} files and folders"
-                        )
-                    if is_junk(entry.name):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append((folder / entry.name, inner / entry.name))
-                    else:
-                        yield _of_disk(folder / entry.name, inner / entry.name)
+            for entry in top.entries(*below, most=MOST_FILES - number):
+                number += 1
+                if is_junk(entry.name):
+                    continue
+                one, its = (*below, entry.name), path / entry.name
+                if entry.is_folder:
+                    waiting.append((one, its))
+                else:
+                    yield _of_disk(top, one, its)
+        except TooManyEntriesError as error:
+            raise RefusedDownloadError(
+                f"it holds more than {MOST_FILES:,} files and folders"
+            ) from error
         except OSError as error:
             raise RefusedDownloadError(
-                f"{shown(inner.name)} cannot be read: {error.strerror}"
+                f"{shown(path.name)} cannot be read: {error.strerror}"
             ) from error
 
 
-def _of_disk(path: Path, inner: PurePosixPath) -> Found:
-    mode = path.lstat().st_mode
-    refused = ""
-    if stat.S_ISLNK(mode):
-        refused = f"{shown(inner.name)} is a link"
-    elif not stat.S_ISREG(mode):
-        refused = f"{shown(inner.name)} is not a regular file"
-    return Found(inner, lambda: path.open("rb"), refused)
+def _of_disk(top: OpenedFolder, below: tuple[str, ...], path: PurePosixPath) -> Found:
+    """A file in an opened folder; what it is now is a hint, and is asked again of the open file."""
+    return Found(path, partial(top.file, *below), top.refusal(*below))

@@ -1,6 +1,5 @@
 """What the pages about handing out and in tell an instructor to run does what they say."""
 
-import getpass
 import os
 import re
 import shutil
@@ -20,49 +19,6 @@ ROOT = Path(__file__).parents[2]
 
 def page(name):
     return (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
-
-
-def test_exchange_gives_each_notebook_to_the_owner_of_its_folder(entered, tmp_path):
-    script = re.search(r"exchange\.sh\n(.*?)^```", page("distribution-exchange"), re.M | re.S)[1]
-    inbound, notebook = tmp_path / "inbound", b"{}"
-    stamps = ("2026-03-01 10:00:00 UTC", "2026-03-01 11:00:00 UTC")
-    for number, stamp in enumerate(stamps):
-        folder = inbound / f"somebody_else+{NAME}+{stamp}+xyz"
-        folder.mkdir(parents=True)
-        (folder / f"{NAME}.ipynb").write_bytes(notebook + b"\n" * number)
-        (folder / "nbgrader_config.py").write_text("import os")
-        os.utime(folder, (1772359200 + 3600 * number,) * 2)
-    (inbound / f"eve+{NAME}+{stamps[0]}+link").symlink_to(folder)
-    linked = inbound / f"eve+{NAME}+{stamps[0]}+file"
-    linked.mkdir()
-    (linked / f"{NAME}.ipynb").symlink_to("/etc/passwd")
-    (tmp_path / "exchange.sh").write_text(script)
-    done = subprocess.run(
-        ["sh", "exchange.sh", str(inbound), NAME, "inbox"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("left: ") == 2
-    me = getpass.getuser()
-    assert [path.name for path in (tmp_path / "inbox").iterdir()] == [me]
-    assert [path.name for path in (tmp_path / "inbox" / me).iterdir()] == [f"{NAME}.ipynb"]
-    assert (tmp_path / "inbox.csv").read_text() == (
-        f"student,submitted\n{me},2026-03-01 11:00 UTC\n"
-    )
-    told = CliRunner().invoke(
-        app,
-        [
-            *("collect", "01", str(tmp_path / "inbox"), "--times", str(tmp_path / "inbox.csv")),
-            *("--course", str(entered.root)),
-        ],
-    )
-    assert told.exit_code == 0, told.output
-    stamp = entered.submitted / me / NAME / "timestamp.txt"
-    assert stamp.read_text() == "2026-03-01 11:00:00 UTC\n"
-    assert stamp.with_name(f"{NAME}.ipynb").read_bytes() == notebook + b"\n"
 
 
 def test_link_of_nbgitpuller_can_be_taken_apart():
