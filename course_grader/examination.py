@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from course_grader import private_tasks
 from course_grader.assignment import Assignment, Check, read
-from course_grader.cell_source import should_define
+from course_grader.doubts import doubted, failed_cells
 from course_grader.errors import NotWrittenError
 from course_grader.importing import UNUSED_FORMATS, without
 from course_grader.judge_job import Job
@@ -43,7 +43,6 @@ from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
 from course_grader.verdicts import Questions, judge_all, lacking
 from course_lib.errors import CourseError
-from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner.isolation import die_with_parent
 from course_tasks.runner.limits import MEGABYTE
 
@@ -116,12 +115,14 @@ class Examination:
         try:
             asked = _asked(work, results, _released(job.released)[1])
             tasks = judge_all(asked, _questions(job.seed), job.book)
+            tasks = doubted(tasks, work, results, _released(job.released)[1])
         except MemoryError:
             raise
         except Exception as error:  # a fault of a judge is said, and a person looks
             return self.set_aside(job, _fault(error))
         judged = time.perf_counter()
         seconds = {**self._seconds, "run": ran.seconds, "judge": judged - began}
+        failed = failed_cells(work, results)
         outcome = Outcome(
             job.student,
             job.assignment,
@@ -132,6 +133,7 @@ class Examination:
             work=work,
             ran=results,
             notes=work.notes,
+            failed_cell=str(failed[0]) if failed else "",
             seconds=seconds,
         )
         try:
@@ -172,35 +174,19 @@ def _asked(
     """For each check its answers, or why there are none; in the assignment's order."""
     left = iter(results.steps)
     asked = []
-    failed: list[tuple[str, str]] = []  # cells that an error ended, and its name
     for step in work.steps:
         if step.kind not in ("code", "check"):
             continue
         result = next(left, None)
         if step.check is None:
-            if result is not None and result.problem:
-                failed.append((step.source, result.problem))
             continue
         if result is None:
             # Why stands at the top of the page, once.
             asked.append((step.check, b"", "The run ended before this check."))
         else:
-            why = result.problem
-            if why.endswith(NOT_DEFINED):
-                why += _what_stopped(step.check, failed)
-            asked.append((step.check, result.answers, why))
+            asked.append((step.check, result.answers, result.problem))
     order = [check.grade_id for check in assignment.checks]
     return sorted(asked, key=lambda one: order.index(one[0].grade_id))
-
-
-def _what_stopped(check: Check, failed: list[tuple[str, str]]) -> str:
-    """What became of the last cell that should define an answer, if an error ended it."""
-    name = check.answer or ""
-    kinds = [kind for source, kind in failed if name and should_define(source, name)]
-    if not kinds:
-        return ""
-    how = "was interrupted" if kinds[-1] == "interrupted" else f"stopped with {kinds[-1]}"
-    return f": the cell that should define it {how}"
 
 
 def _tasks(work: SanitizedSubmission) -> list[str]:

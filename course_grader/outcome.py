@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -42,6 +42,8 @@ class TaskOutcome:
         Why there is no evidence; empty where there is.
     title : str
         The task's own; where there is evidence, the verdict has it.
+    waits : str
+        Why a person has to look before these points stand; empty if nobody has to.
     """
 
     grade_id: str
@@ -52,6 +54,7 @@ class TaskOutcome:
     html: str = ""
     reason: str = ""
     title: str = ""
+    waits: str = ""
 
     @property
     def mistakes(self) -> tuple[str, ...]:
@@ -97,6 +100,8 @@ class Outcome:
         What the run left; only where its pages are written.
     notes : tuple of str
         What was found changed in the submitted file.
+    failed_cell : str
+        The first cell of the student's that an error ended, and the error; empty if none did.
     seconds : mapping of str to float
         Where the time went: "read", "run", "judge", "pages".
     alone : bool
@@ -112,6 +117,7 @@ class Outcome:
     work: SanitizedSubmission | None = None
     ran: Results | None = None
     notes: tuple[str, ...] = ()
+    failed_cell: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
     alone: bool = False
 
@@ -125,6 +131,7 @@ class Outcome:
             "tasks": [{**vars(task), "html": ""} for task in self.tasks],
             "unanswered": sorted(self.unanswered),
             "notes": list(self.notes),
+            "failed_cell": self.failed_cell,
             "seconds": dict(self.seconds),
         }
 
@@ -139,8 +146,14 @@ class Outcome:
             tasks=tuple(TaskOutcome(**task) for task in said["tasks"]),
             unanswered=frozenset(said["unanswered"]),
             notes=tuple(said["notes"]),
+            failed_cell=said["failed_cell"],
             seconds=said["seconds"],
         )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of its page should know first."""
+        return remarks(self.reason, self.failed_cell, self.notes)
 
     @property
     def points(self) -> float:
@@ -151,3 +164,11 @@ class Outcome:
     def out_of(self) -> float:
         """Points that the judge could award."""
         return sum(task.out_of for task in self.tasks)
+
+
+def remarks(reason: str, failed_cell: str, notes: Iterable[str]) -> tuple[str, ...]:
+    """How a run ended, which cell failed first, and what was found changed; each where there is
+    something to say.
+    """
+    failed = f"The first cell that failed: {failed_cell}" if failed_cell else ""
+    return tuple(words for words in (reason, failed, *notes) if words)

@@ -31,9 +31,10 @@ RUNS = sql.Table(
     sql.Column("sandboxed", sql.Boolean, nullable=False),
     sql.Column("graded_at", sql.DateTime, nullable=False),
     sql.Column("graded_by", sql.String(32), nullable=False, server_default=""),
+    sql.Column("failed_cell", sql.Text, nullable=False, server_default=""),
 )
-"""One row a submission: the content key it was graded under, how the run went, and which release of
-the course graded it (empty: one that did not say so yet).
+"""One row a submission: the content key it was graded under, how the run went, which release of the
+course graded it (empty: one that did not say so yet), and which cell failed first.
 """
 
 FINDINGS = sql.Table(
@@ -48,14 +49,20 @@ FINDINGS = sql.Table(
     sql.Column("out_of", sql.Float, nullable=False),
     sql.Column("verdict", sql.Text, nullable=False),
     sql.Column("reason", sql.Text, nullable=False),
+    sql.Column("waits", sql.Text, nullable=False, server_default=""),
 )
-"""One row a task of a submission: the judge's verdict as JSON, or why there is none.
+"""One row a task of a submission: the judge's verdict as JSON, or why there is none; and why a
+person has to look before its points stand.
 
 `place` is the task's among the checks of the assignment.
 """
 
 # Columns that gradebooks of earlier releases lack: they are added, empty for what is there already.
-_ADDED_LATER = (("course_runs", "graded_by"),)
+_ADDED_LATER = (
+    ("course_runs", "graded_by"),
+    ("course_runs", "failed_cell"),
+    ("course_findings", "waits"),
+)
 
 _RESTORE = "The file is damaged, or another program's: put your last copy of it in its place"
 

@@ -341,17 +341,19 @@ class Recorder:
         grades, comments = CellRows(self.book.db, Grade, ids), CellRows(self.book.db, Comment, ids)
         for submission, one in written:
             points = {task.grade_id: task.points for task in one.outcome.tasks}
+            doubted = {task.grade_id for task in one.outcome.tasks if task.waits}
             empty = one.outcome.unanswered
             for notebook in submission.notebooks:
                 for cell in notebook.notebook.grade_cells:
                     before = grades.known.get((notebook.id, cell.id))
-                    # What no judge looked at waits for a person; an empty answer needs nobody's.
+                    # What no judge looked at, or could not find, waits for a person; an empty
+                    # answer needs nobody.
                     score = points.get(cell.name, 0.0 if cell.name in empty else None)
                     by_hand, waits = False, True
                     if before is not None:
                         by_hand, waits = before.manual_score is not None, before.needs_manual_grade
                     looked_at = one.same_work and by_hand and not waits
-                    again = score is None or by_hand
+                    again = score is None or by_hand or cell.name in doubted
                     grades.set(
                         *(notebook.id, cell.id),
                         auto_score=score,

@@ -61,6 +61,7 @@ def note(session: Session, graded: Sequence[tuple[Outcome, str]], *, sandboxed: 
             "sandboxed": sandboxed,
             "graded_at": now,
             "graded_by": __version__,
+            "failed_cell": _storable(outcome.failed_cell),
         }
         for (assignment, student), (outcome, key) in last.items()
     ]
@@ -75,6 +76,7 @@ def note(session: Session, graded: Sequence[tuple[Outcome, str]], *, sandboxed: 
             "out_of": task.out_of,
             "verdict": json.dumps(dict(task.verdict)),
             "reason": _storable(task.reason),
+            "waits": _storable(task.waits),
         }
         for (assignment, student), (outcome, _) in last.items()
         for place, task in enumerate(outcome.tasks)

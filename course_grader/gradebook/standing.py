@@ -36,7 +36,7 @@ from course_grader.gradebook.database import (
     entering,
     gradebook,
 )
-from course_grader.outcome import Status
+from course_grader.outcome import Status, remarks
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Finding:
-    """The judge's words on one task of one student; `verdict` is empty without evidence."""
+    """The judge's words on one task of one student; `verdict` is empty without evidence, `waits`
+    where no person has to look.
+    """
 
     grade_id: str
     task: str
@@ -72,11 +74,14 @@ class Finding:
     out_of: float
     verdict: Mapping[str, Any]
     reason: str
+    waits: str = ""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How the run of one submission went; `graded_by` is the course's release, if it is known."""
+    """How the run of one submission went; `graded_by` is the course's release, if it is known, and
+    `failed_cell` the first cell that an error ended.
+    """
 
     status: Status
     reason: str
@@ -85,6 +90,12 @@ class Run:
     sandboxed: bool
     graded_at: datetime
     graded_by: str = ""
+    failed_cell: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of its page should know first."""
+        return remarks(self.reason, self.failed_cell, self.notes)
 
 
 @dataclass(frozen=True)
@@ -232,6 +243,7 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
             row.sandboxed,
             row.graded_at,
             row.graded_by,
+            row.failed_cell,
         )
         for row in book.db.execute(sql.select(RUNS).where(RUNS.c.assignment == assignment))
     }
@@ -242,7 +254,13 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
         .order_by(FINDINGS.c.student, FINDINGS.c.place)
     ):
         said = Finding(
-            row.grade_id, row.task, row.points, row.out_of, json.loads(row.verdict), row.reason
+            row.grade_id,
+            row.task,
+            row.points,
+            row.out_of,
+            json.loads(row.verdict),
+            row.reason,
+            row.waits,
         )
         findings[row.student].append(said)
     return tuple(

@@ -131,8 +131,8 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
         if step.grade_id in templates:
             cell.metadata = templates[step.grade_id].metadata
         cells.append(cell)
-    if outcome.reason or outcome.notes:
-        said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
+    if outcome.remarks:
+        said = map(on_one_line, outcome.remarks)
         # At the beginning of a line, a sign could open a block that takes in the lines below it.
         words = "\n".join(f"- {ZERO_WIDTH_SPACE}{inert(note)}" for note in said)
         cells.insert(0, _text_cell(f"**Said by the grader**\n\n{words}"))
@@ -225,8 +225,8 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
         points=outcome.points,
         out_of=outcome.out_of,
         waiting=[name for grade_id, name in titles.items() if grade_id not in empty],
-        notes=[note for note in (outcome.reason, *outcome.notes) if note],
-        verdicts=map(verdict_html, outcome.tasks),
+        notes=outcome.remarks,
+        verdicts=[(verdict_html(task), task.waits) for task in outcome.tasks],
         notebook=(
             shown for step, result in runs(outcome) for shown in _shown(step, result, budget)
         ),

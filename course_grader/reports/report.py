@@ -85,6 +85,7 @@ def table(tally: Tally, path: Path) -> Path:
         "sandbox",
         "release",
         "notes",
+        "first cell that failed",
     ]
     rows = []
     strangers = ungraded.keys() - {one.student for one in standing.students}
@@ -107,6 +108,7 @@ def table(tally: Tally, path: Path) -> Path:
                 ("yes" if run.sandboxed else "NO") if run else "",
                 run.graded_by if run else "",
                 "; ".join(run.notes) if run else "",
+                run.failed_cell if run else "",
             ]
         )
     return sheets.write(path, header, rows)
@@ -133,6 +135,8 @@ def page(tally: Tally, *, sandboxed: bool = True) -> str:
         pictures=_pictures(tally) if tally.graded else None,
         mistakes=tally.mistakes,
         waiting=tally.waiting,
+        doubted=tally.doubted,
+        failed_cells=tally.failed_cells,
         set_aside=_reasons(tally.set_aside),
         changed=[
             (one.student, "; ".join(one.run.notes))

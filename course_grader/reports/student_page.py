@@ -83,7 +83,7 @@ def page(one: StudentGrades, found: ClassStanding, about: About) -> str:
         lateness=lateness(one, about.policy),
         to_read=list(readings.values()),
         cells=cells,
-        notes=[note for note in ((one.run.reason, *one.run.notes) if one.run else ()) if note],
+        notes=one.run.remarks if one.run else (),
         graded_at=one.run.graded_at if one.run else None,
         graded_by=one.run.graded_by if one.run else "",
     )
@@ -153,6 +153,7 @@ def _cell(cell: Cell, found: Finding | None, comment: str, about: About) -> dict
         "out_of": cell.out_of,
         "by_hand": cell.by_hand,
         "reason": reason,
+        "waits": found.waits if found and cell.waits else "",
         "findings": said,
         "comment": comment,
     }

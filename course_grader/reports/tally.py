@@ -100,6 +100,11 @@ class Tally:
     waiting : mapping of str to tuple of str
         For each cell that waits for a person, the students whose answer does. What was set aside as
         a whole is not counted here.
+    doubted : tuple of (str, str, str)
+        Answers that a judge did not find although there may be one: student, task, and why. Those
+        that a person has looked at are not among them.
+    failed_cells : tuple of (str, str)
+        Students and the first cell of theirs that failed; those who lack points come first.
     """
 
     standing: ClassStanding
@@ -111,6 +116,8 @@ class Tally:
     tasks: tuple[Task, ...]
     mistakes: tuple[Mistake, ...]
     waiting: Mapping[str, tuple[str, ...]]
+    doubted: tuple[tuple[str, str, str], ...] = ()
+    failed_cells: tuple[tuple[str, str], ...] = ()
 
 
 def count(standing: ClassStanding, ungraded: Mapping[str, str] = _NOBODY) -> Tally:
@@ -131,6 +138,8 @@ def count(standing: ClassStanding, ungraded: Mapping[str, str] = _NOBODY) -> Tal
         tasks=_tasks(standing, graded),
         mistakes=_mistakes(standing),
         waiting=_waiting(graded),
+        doubted=tuple(_doubted(graded)),
+        failed_cells=_failed_cells(graded),
     )
 
 
@@ -198,6 +207,23 @@ def _waiting(graded: Sequence[StudentGrades]) -> dict[str, tuple[str, ...]]:
         for name in one.waiting:
             found[name].append(one.student)
     return {name: tuple(students) for name, students in found.items()}
+
+
+def _doubted(graded: Sequence[StudentGrades]) -> Iterator[tuple[str, str, str]]:
+    for one in graded:
+        for found in one.findings:
+            if found.waits and found.grade_id in one.waiting:
+                title = str(found.verdict.get("title") or found.task)
+                yield one.student, title, found.waits
+
+
+def _failed_cells(graded: Sequence[StudentGrades]) -> tuple[tuple[str, str], ...]:
+    found = [
+        (all(cell.points >= cell.out_of for cell in one.cells), one.student, one.run.failed_cell)
+        for one in graded
+        if one.run and one.run.failed_cell
+    ]
+    return tuple((student, cell) for _, student, cell in sorted(found))
 
 
 def _with_status(standing: ClassStanding, status: Status) -> tuple[StudentGrades, ...]:

@@ -105,11 +105,14 @@ class Placed:
         Before which step it is asked, all of them counted; equal to `copy` where it stays.
     note : str
         What the student should know of it; empty if it is asked where it stood.
+    another : bool
+        Whether it asks another filled definition than the one that stood above it.
     """
 
     copy: int | None
     place: int
     note: str = ""
+    another: bool = False
 
 
 def placed(
@@ -144,13 +147,15 @@ def placed(
     # What the student wrote right below belongs to the answer: a function that it calls, perhaps.
     while place < (len(steps) if end is None else end) and own[place]:
         place += 1
-    return Placed(first, place, _why_moved(check, first, last, where) if copies else "")
+    if first is None:
+        return Placed(None, place)
+    another = first < last and any(each < first for each in where.filled)
+    return Placed(first, place, _why_moved(check, first, last, where, another), another)
 
 
-def _why_moved(check: Check, first: int | None, last: int, where: Places) -> str:
-    assert first is not None
+def _why_moved(check: Check, first: int, last: int, where: Places, another: bool) -> str:
     name = f"the check `{check.grade_id}`"
-    if first < last and any(place < first for place in where.filled):
+    if another:
         return (
             f"{len(where.filled)} cells define `{check.answer}`; the last one counts, so {name} "
             "was run below it"

@@ -69,11 +69,15 @@ class SanitizedSubmission:
     unanswered : frozenset of str
         Questions and answers, by grade id, that are as they were released; no question for which
         the student may have written the answer somewhere else.
+    judged_another : frozenset of str
+        Checks, by grade id, that ask another filled definition than the one above them in the
+        student's file.
     """
 
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = field(default=())
     unanswered: frozenset[str] = frozenset()
+    judged_another: frozenset[str] = frozenset()
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -120,7 +124,12 @@ def sanitize(
     reading.place_checks()
     reading.import_modules()
     reading.look_for_answers(unread=unread > 0)
-    return SanitizedSubmission(tuple(reading.steps), tuple(reading.notes), reading.unanswered)
+    return SanitizedSubmission(
+        tuple(reading.steps),
+        tuple(reading.notes),
+        reading.unanswered,
+        frozenset(reading.judged_another),
+    )
 
 
 class _Reading:
@@ -144,6 +153,7 @@ class _Reading:
         self.notes: list[str] = []
         self.seen: set[str] = set()
         self.elsewhere: set[str] = set()
+        self.judged_another: set[str] = set()
         # Which answer cell a check asks about.
         self.asks = {
             check.grade_id: answer.grade_id
@@ -255,6 +265,8 @@ class _Reading:
                 doubled.append(grade_id)
             if found.note:
                 self.notes.append(found.note)
+            if found.another:
+                self.judged_another.add(grade_id)
         if doubled:
             self.notes.append(
                 (

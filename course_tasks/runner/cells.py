@@ -6,11 +6,13 @@ it. What leaves is escaped and shown to people, or compared with results that ca
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
 import socket
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,8 @@ _OWN_SYNTAX = re.compile(r"[%!?]|^\s*[,;/]", re.MULTILINE)
 
 # Without one of these words, which Python takes in no other letters, a cell waits for nothing.
 _WAITS = re.compile("async|await")
+
+_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class _Stream(io.TextIOBase):
@@ -236,12 +240,33 @@ def run_cell(shell: Shell, source: str) -> str:
     """Run one cell; the name of the error that ended it, or nothing."""
     try:
         done = shell.run_cell(source, store_history=True)
+        error = done.error_before_exec or done.error_in_exec
+        if isinstance(done.error_in_exec, Exception):
+            _define_the_rest(shell, source, done.error_in_exec)
     except KeyboardInterrupt:
         return "interrupted"
-    error = done.error_before_exec or done.error_in_exec
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return type(error).__name__ if error is not None else ""
+
+
+def _define_the_rest(shell: Shell, source: str, error: Exception) -> None:
+    """What a cell imports and defines below the line that failed: a package that only the student
+    has, or a line that was left from trying, takes nothing away that does not need it.
+    """
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals is shell.user_ns and frame.f_code.co_name == "<module>"
+    ]
+    if not frames:
+        return
+    file, failed = frames[0]
+    with contextlib.suppress(SyntaxError, ValueError):
+        for statement in ast.parse(shell.transform_cell(source)).body:
+            if statement.lineno > failed and isinstance(statement, _DEFINITIONS):
+                with contextlib.suppress(Exception):  # it may need what failed
+                    exec(compile(ast.Module([statement], []), file, "exec"), shell.user_ns)
 
 
 def _ask(shell: Shell, step: Mapping[str, Any], inputs: Mapping[str, bytes]) -> tuple[bytes, str]:

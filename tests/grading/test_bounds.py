@@ -15,6 +15,7 @@ from classes import class_without_gradebook
 from course_grader import examination, judge_pool, verdicts
 from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
+from course_grader.doubts import doubted
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
 from course_grader.examination import Examination
 from course_grader.grade_one import Class, grade_one, job_of
@@ -372,20 +373,22 @@ class TestJudging:
         check = Check(2, "check-window", "", 4.0, "01/window", "window_weights")
         undefined = "`window_weights` is not defined when the check is reached"
         asked = Step("check", "", "check-window", check)
+        cell = "the cell that should define it"
         for source, problem, told in (
-            ("def window_weights(T, width)\n    pass", "SyntaxError", "stopped with SyntaxError"),
-            ("window_weights = later", "NameError", "stopped with NameError"),
-            ("def window_weights(): ...", "interrupted", "was interrupted"),
+            ("def window_weights(T, width)\n    pass", "SyntaxError", f"{cell} stopped with"),
+            ("window_weights = later", "NameError", f"{cell} stopped with NameError"),
+            ("def window_weights(): ...", "interrupted", f"{cell} was interrupted"),
             ("print(window_weights)", "NameError", ""),
-            ("def window_weights(): ...\ndel window_weights", "", ""),
+            ("def window_weights(): ...\ndel window_weights", "", "a cell defines"),
         ):
             work = SanitizedSubmission((Step("code", source), asked))
             results = Results((StepResult([], problem), StepResult([], undefined)), "", 0.1)
-            (found,) = verdicts.judge_all(
-                examination._asked(work, results), verdicts.Questions(1), ""
-            )
-            ending = f": the cell that should define it {told}" if told else ""
-            assert found.reason == f"{undefined}{ending}"
+            assignment = Assignment((), (check,), ())
+            asked_of = examination._asked(work, results, assignment)
+            judged = verdicts.judge_all(asked_of, verdicts.Questions(1), "")
+            (found,) = doubted(judged, work, results, assignment)
+            assert found.reason.startswith(f"{undefined}: {told}" if told else undefined)
+            assert bool(told) == (found.reason != undefined)
             assert "points · Sliding window: nothing to judge" in verdict_html(found)
 
     def test_class_is_asked_the_same_and_another_run_of_the_command_asks_anew(self, tmp_path):
