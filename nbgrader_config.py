@@ -64,6 +64,9 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # When assignments are due: {"01-averages": "2026-03-01 10:00 +01:00"}. For those that are not named
 # here, the gradebook's date counts, as formgrader sets it.
 # c.CourseGrade.due = {}
+# Whose days are counted when something is late: a day ends when clocks there show the same time
+# again, also where they were changed in between.
+# c.CourseGrade.timezone = "UTC"
 # A CSV file in this folder with the columns student, assignment and until: who may hand in later.
 # c.CourseGrade.extensions = ""
 # Whether formgrader shows numbers instead of students' names.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from course_grader.cell_source import called_check, defined_names
 from course_grader.errors import UnreadableNotebookError
+from course_grader.file_names import is_notebook
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -153,10 +154,15 @@ def read(path: str | Path) -> NotebookNode:
         ) from error
     except OSError as error:
         raise UnreadableNotebookError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UnreadableNotebookError(f"{path} is not a notebook: it is not UTF-8 text") from error
-    except (ValueError, RecursionError) as error:  # broken JSON, or numbers without end
-        kind = "it is not JSON" if path.suffix == ".ipynb" else f"its name ends in {path.suffix!r}"
+    except (ValueError, RecursionError) as error:  # other bytes, broken JSON, endless numbers
+        other = _what_it_is(path)
+        if other:
+            raise UnreadableNotebookError(f"{path} {other}") from error
+        if isinstance(error, UnicodeDecodeError):
+            raise UnreadableNotebookError(
+                f"{path} is not a notebook: it is not UTF-8 text"
+            ) from error
+        kind = "it is not JSON" if is_notebook(path.name) else f"its name ends in {path.suffix!r}"
         raise UnreadableNotebookError(
             f"{path} is not a notebook, or only a part of one: {kind} ({error})"
         ) from error
@@ -177,6 +183,42 @@ def read(path: str | Path) -> NotebookNode:
     if not fit:
         raise UnreadableNotebookError(f"{path} is a broken notebook: a cell of it has no text")
     return notebook
+
+
+# How files of other kinds begin that have been handed in under a notebook's name.
+_BEGINNINGS = (
+    (b"%PDF-", "is a PDF of a notebook: the file that ends in .ipynb is needed"),
+    (b"PK\x03\x04", "is a zip archive with a notebook's name: unpack it"),
+    (b"\x1f\x8b", "is a compressed archive with a notebook's name: unpack it"),
+    (b"\x89PNG", "is a picture: the notebook itself is needed"),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "is a large-file pointer: Git LFS keeps the notebook elsewhere, and `git lfs pull` fetches "
+        "it",
+    ),
+)
+_WEB_PAGE = re.compile(rb"\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+
+
+def _what_it_is(path: Path) -> str:
+    """What a file is that is no JSON, and what helps; empty where nobody can tell."""
+    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    for beginning, what in _BEGINNINGS:
+        if content.lstrip()[: len(beginning)] == beginning:
+            return what
+    if _WEB_PAGE.match(content[:2000]):
+        return (
+            "is an HTML page, as a browser saves what it shows: the notebook itself is needed, "
+            "from File → Download"
+        )
+    lines = b"\n" + content.replace(b"\r", b"")
+    if all(mark in lines for mark in (b"\n<<<<<<< ", b"\n=======\n", b"\n>>>>>>> ")):
+        line = content[: (b"\n" + content).index(b"\n<<<<<<< ")].count(b"\n") + 1
+        return (
+            f"holds a merge conflict in line {line}: Git has left two versions between `<<<<<<<` "
+            "and `>>>>>>>`. Keep one of them, delete the three marks, and hand it in again"
+        )
+    return ""
 
 
 def _nbgrader(cell: Any) -> Mapping[str, Any]:

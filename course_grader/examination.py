@@ -41,6 +41,7 @@ from course_grader.outcome import Outcome, Results, Status
 from course_grader.reports import pages, rendering
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
+from course_grader.submissions import left_unread
 from course_grader.verdicts import Questions, judge_all, lacking
 from course_lib.errors import CourseError
 from course_tasks.runner.isolation import die_with_parent
@@ -89,6 +90,9 @@ class Examination:
         except Exception as error:  # a file that no reader foresaw is a person's to look at
             words = f"the notebook cannot be read: {type(error).__name__}: {error}"
             return self.set_aside(job, words), []
+        beside = left_unread(_file(job))
+        if beside:
+            work = replace(work, notes=(*work.notes, beside))
         if not job.sandboxed:
             work = replace(work, notes=(*work.notes, WITHOUT_SANDBOX))
         self._work = work

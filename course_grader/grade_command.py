@@ -14,6 +14,7 @@ from rich.table import Table
 
 from course_grader.batch import Summary, grade
 from course_grader.course import Course
+from course_grader.gradebook.standing import Waiting, standing
 from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 from course_grader.sandbox.bubblewrap import IsolationMode
@@ -113,15 +114,16 @@ def grade_class(
             scheduler=scheduler if scheduler is not None else options.scheduler,
             progress=tell,
         )
+    waiting = standing(course, name, url).waiting
     if as_json:
-        print(json.dumps(as_plain(name, summary), ensure_ascii=False, indent=2))
+        print(json.dumps(as_plain(name, summary, waiting), ensure_ascii=False, indent=2))
     else:
-        _show(said, course, name, summary)
+        _show(said, course, name, summary, waiting)
     return summary.complete
 
 
-def as_plain(assignment: str, summary: Summary) -> dict[str, Any]:
-    """What a run did, as plain values for a program."""
+def as_plain(assignment: str, summary: Summary, waiting: Waiting) -> dict[str, Any]:
+    """What a run did, and what waits for a person in the class, as plain values for a program."""
     return {
         "assignment": assignment,
         "complete": summary.complete,
@@ -129,6 +131,7 @@ def as_plain(assignment: str, summary: Summary) -> dict[str, Any]:
         "seconds": round(summary.seconds, 3),
         "unchanged": summary.unchanged,
         "left_out": summary.left_out,
+        "waiting": {"students": waiting.students, "answers": waiting.answers},
         "submissions": [
             {
                 "student": one.student.encode("utf-8", "replace").decode(),
@@ -137,6 +140,7 @@ def as_plain(assignment: str, summary: Summary) -> dict[str, Any]:
                 "out_of": one.out_of if one.status is Status.GRADED else None,
                 "reason": one.reason,
                 "notes": list(one.notes),
+                "failed_cell": one.failed_cell,
                 "seconds": {step: round(took, 4) for step, took in one.seconds.items()},
             }
             for one in sorted(summary.outcomes, key=lambda one: one.student)
@@ -162,11 +166,15 @@ def _short(words: str) -> str:
     return line if len(line) <= 160 else line[:160] + "…"
 
 
-def _show(console: Console, course: Course, assignment: str, summary: Summary) -> None:
+def _show(
+    console: Console, course: Course, assignment: str, summary: Summary, waiting: Waiting
+) -> None:
     counts = {status: sum(one.status is status for one in summary.outcomes) for status in Status}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_row("[green]✓[/] graded", str(counts[Status.GRADED]))
-    table.add_row("[yellow]✋[/] wait for a person", str(counts[Status.SET_ASIDE]))
+    table.add_row("[yellow]✋[/] set aside", str(counts[Status.SET_ASIDE]))
+    answers = f" ({waiting.answers} answers)" if waiting.answers else ""
+    table.add_row("  wait for a person, in the whole class", f"{waiting.students}{answers}")
     table.add_row("[red]✗[/] the machine failed", str(counts[Status.FAILED]))
     table.add_row("  unchanged since the last run", str(len(summary.unchanged)))
     table.add_row("  seconds", f"{summary.seconds:.1f}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.errors import CourseNotFoundError, NothingToGradeError, UnreadableSheetError
+from course_grader.file_names import composed
 from course_grader.lms import records, times
 from course_grader.lms.entries import MEGABYTE, shown
 from course_grader.lms.sheets import no_table
@@ -138,7 +139,7 @@ def read_extensions(course: Course, path: Path) -> dict[str, dict[str, datetime]
     found: dict[str, dict[str, datetime]] = {}
     for number, row in _rows(path):
         where = f"{path}, line {number}"
-        student, assignment, until = ((row[name] or "").strip() for name in _COLUMNS)
+        student, assignment, until = (composed((row[name] or "").strip()) for name in _COLUMNS)
         if not (student or assignment or until):
             continue
         if not student:

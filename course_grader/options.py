@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import fields, replace
 from typing import Any, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from traitlets import Bool, Dict, Float, Int, TraitError, Unicode
 from traitlets.config import Configurable
@@ -39,6 +40,9 @@ class CourseGrade(Configurable):
     ).tag(config=True)
     extensions = Unicode(
         "", help="A table of extensions for single students: a CSV file in the course's folder."
+    ).tag(config=True)
+    timezone = Unicode(
+        "UTC", help="Whose days count when something is late, for example Europe/Berlin."
     ).tag(config=True)
     anonymous_marking = Bool(
         False, help="Whether formgrader shows numbers instead of students' names."
@@ -102,6 +106,22 @@ class CourseGrade(Configurable):
             return cls(config=course.settings)
         except TraitError as error:
             raise ConfigError(f"nbgrader_config.py: {error}") from error
+
+    def zone(self) -> ZoneInfo:
+        """The time zone of the course.
+
+        Raises
+        ------
+        ConfigError
+            If there is none of that name.
+        """
+        try:
+            return ZoneInfo(self.timezone)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise ConfigError(
+                f"c.CourseGrade.timezone = {self.timezone!r} in nbgrader_config.py is no time zone "
+                "that this machine knows: write it as Europe/Berlin or America/New_York"
+            ) from error
 
     def limits(self, **changed: Any) -> Limits:
         """The limits, with what is not None in `changed` instead.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from course_grader.assignment import Assignment
 from course_grader.course import Course
 from course_grader.errors import NothingToGradeError, UnreadableNotebookError
+from course_grader.file_names import composed, is_notebook, notebook_stem
 from course_grader.staleness import judging_key
 from course_tasks.runner.limits import Limits
 
@@ -29,6 +30,9 @@ MOST_NAME_CHARACTERS = 128
 
 _STAMP = "timestamp.txt"
 
+# Of more files that are not read, nobody reads the names.
+MOST_NAMES = 3
+
 # Where `course collect` keeps what it replaced, and what it knows.
 _NOT_STUDENTS = (".replaced", ".collected")
 
@@ -42,11 +46,14 @@ class Submission:
     student, assignment : str
     folder : Path
         `submitted/<student>/<assignment>`.
+    twin : bool
+        Whether another folder has the same name, with accents that are stored in another way.
     """
 
     student: str
     assignment: str
     folder: Path
+    twin: bool = False
 
     @property
     def notebook(self) -> Path:
@@ -63,9 +70,11 @@ class Submission:
         named = self.folder / f"{self.assignment}.ipynb"
         if _is_file(named):
             return named
-        found = [path for path in sorted(self.folder.glob("*.ipynb")) if _is_file(path)]
-        if len(found) == 1:
-            return found[0]
+        found = notebooks_in(self.folder)
+        fitting = [path for path in found if notebook_stem(path.name) == self.assignment]
+        for few in (found, fitting):
+            if len(few) == 1:
+                return few[0]
         names = ", ".join(path.name for path in found)
         raise UnreadableNotebookError(
             f"{len(found)} notebooks and none is named {named.name}: {names}"
@@ -97,6 +106,11 @@ class Submission:
     @property
     def misnamed(self) -> str:
         """Why no gradebook can hold the student's name; empty if one can."""
+        if self.twin:
+            return (
+                "another folder has the same name, with accents stored in another way: keep one "
+                "of the two"
+            )
         try:
             self.student.encode("utf-8")
         except UnicodeEncodeError:
@@ -118,11 +132,18 @@ def submissions(course: Course, assignment: str, students: Sequence[str] = ()) -
         If there is none, or none of a named student.
     """
     where = course.submitted
-    found = [
-        Submission(folder.parent.name, assignment, folder)
-        for folder in sorted(where.glob(f"*/{assignment}"))
-        if (folder.is_dir() or folder.is_symlink()) and folder.parent.name not in _NOT_STUDENTS
-    ]
+    found = []
+    names: set[str] = set()
+    # A name as gradebooks and tables have it comes before its twin.
+    for folder in sorted(where.glob(f"*/{assignment}"), key=_composed_first):
+        if not (folder.is_dir() or folder.is_symlink()) or folder.parent.name in _NOT_STUDENTS:
+            continue
+        name = composed(folder.parent.name)
+        twin = name in names
+        found.append(Submission(folder.parent.name if twin else name, assignment, folder, twin))
+        names.add(name)
+    found.sort(key=lambda one: one.student)
+    students = [composed(name) for name in students]
     missing = set(students) - {one.student for one in found}
     if missing or not found:
         who = f" of {', '.join(sorted(missing))}" if missing else ""
@@ -160,7 +181,7 @@ def content_key(submission: Submission, class_basis: str, most_bytes: float = ma
         Larger files are not opened, here or to be graded; their size stands for them.
     """
     digest = hashlib.sha256(class_basis.encode())
-    for path in sorted(submission.folder.glob("*.ipynb")):
+    for path in sorted(path for path in submission.folder.glob("*") if is_notebook(path.name)):
         digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
         try:
             if _is_file(path) and (size := path.stat().st_size) <= most_bytes:
@@ -172,6 +193,28 @@ def content_key(submission: Submission, class_basis: str, most_bytes: float = ma
             digest.update(str(error.errno).encode())
         digest.update(b"\0")
     return digest.hexdigest()
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """Files in a submission that may be notebooks by their names."""
+    return [path for path in sorted(folder.glob("*")) if is_notebook(path.name) and _is_file(path)]
+
+
+def left_unread(file: Path) -> str:
+    """Which notebooks beside the one that counts are newer than it, in words; empty if none is."""
+    newer = [
+        path.name
+        for path in notebooks_in(file.parent)
+        if path != file and path.stat().st_mtime > file.stat().st_mtime
+    ]
+    listed = ", ".join(f"`{name}`" for name in newer[:MOST_NAMES])
+    return (
+        f"{file.name} was read, and not what lies beside it and is newer: {listed}" if newer else ""
+    )
+
+
+def _composed_first(folder: Path) -> tuple[str, bool]:
+    return composed(folder.parent.name), folder.parent.name != composed(folder.parent.name)
 
 
 def _is_file(path: Path) -> bool:

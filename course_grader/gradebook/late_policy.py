@@ -7,11 +7,40 @@ formgrader's button agree. `nbgrader_config.py` names it and sets its numbers.
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, tzinfo
 
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float
 
 SECONDS_OF_A_DAY = 86400.0
+
+
+def seconds_late(due: datetime, handed_in: datetime, zone: tzinfo) -> float:
+    """How much later than due something was handed in, with days as calendars have them.
+
+    A day ends when clocks show the same time again. In the two nights of a year in which they are
+    changed, that is after 23 or 25 hours.
+
+    Parameters
+    ----------
+    due, handed_in : datetime
+        In UTC, without saying so.
+    zone : tzinfo
+        Of the clocks.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> due, handed_in = datetime(2026, 10, 24, 20), datetime(2026, 10, 25, 20, 30)
+    >>> seconds_late(due, handed_in, ZoneInfo("Europe/Berlin")) / 3600
+    23.5
+    """
+    passed = (handed_in - due).total_seconds()
+    # Within the first day every second counts, because of a grace in minutes.
+    if passed < SECONDS_OF_A_DAY / 2:
+        return passed
+    shown = [
+        time.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for time in (due, handed_in)
+    ]
+    return (shown[1] - shown[0]).total_seconds()
 
 
 class PercentPerDay(LateSubmissionPlugin):

@@ -11,7 +11,7 @@ import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,6 +36,8 @@ from course_grader.gradebook.database import (
     explained,
     gradebook,
 )
+from course_grader.gradebook.late_policy import seconds_late
+from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 
 if TYPE_CHECKING:
@@ -114,6 +116,11 @@ class Recorder:
     def _late(self) -> LateSubmissionPlugin:
         """What takes points off; its import takes a quarter of a second that few classes need."""
         return late_plugin(self.course)
+
+    @functools.cached_property
+    def _zone(self) -> tzinfo:
+        """Whose days are counted."""
+        return CourseGrade.of(self.course).zone()
 
     def prepare(self, assignment: str) -> None:
         """See that the assignment is there and is the one that was released.
@@ -373,9 +380,9 @@ class Recorder:
     def _penalty(
         self, submission: SubmittedAssignment, notebook: SubmittedNotebook, student: str
     ) -> float | None:
-        late = submission.total_seconds_late
-        if late <= 0:
+        if submission.total_seconds_late <= 0:
             return None
+        late = seconds_late(submission.duedate, submission.timestamp, self._zone)
         self.book.db.refresh(notebook)
         penalty = self._late.late_submission_penalty(student, notebook.score, late)
         return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)

@@ -176,6 +176,17 @@ class StudentGrades:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """What waits for a person in a class: how many students do, and how many of their answers.
+
+    What was set aside as a whole counts as a student and not as answers.
+    """
+
+    students: int
+    answers: int
+
+
+@dataclass(frozen=True)
 class ClassStanding:
     """A class in one assignment.
 
@@ -196,6 +207,13 @@ class ClassStanding:
     cells: Mapping[str, float]
     due: datetime | None
     students: tuple[StudentGrades, ...] = field(default=())
+
+    @property
+    def waiting(self) -> Waiting:
+        """Who and what waits for a person."""
+        those = [one for one in self.students if one.waiting]
+        whole = [one for one in those if one.run and one.run.status is Status.SET_ASIDE]
+        return Waiting(len(those), sum(len(o.waiting) for o in those if o not in whole))
 
     @functools.cached_property
     def handed_in(self) -> tuple[StudentGrades, ...]:

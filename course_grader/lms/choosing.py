@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from course_grader.errors import RefusedDownloadError
+from course_grader.file_names import is_notebook, notebook_stem
 from course_grader.lms.archives import members
 from course_grader.lms.entries import Allowance, Found, chunks, shown
 from course_grader.lms.owners import Owner
@@ -72,7 +73,7 @@ class HandedIn:
 
     def add(self, found: Found, own_name: str, rank: tuple[int, int]) -> None:
         """Take a file in, by what it may be; one that may not be read says why itself."""
-        if found.refused or PurePosixPath(own_name).suffix.lower() in (".ipynb", ".zip"):
+        if found.refused or is_notebook(own_name) or own_name.lower().endswith(".zip"):
             self.uploads.append(Upload(found, own_name, rank))
         elif len(self.beside) <= MOST_NAMES:
             self.beside.add(shown(own_name))
@@ -179,7 +180,7 @@ def _candidates(work: HandedIn) -> Iterator[Candidate]:
             with members(upload.found, work.allowance) as files:
                 for place, file in enumerate(files):
                     name = upload.own_name if file is upload.found else file.path.name
-                    if PurePosixPath(name).suffix.lower() != ".ipynb" and not file.refused:
+                    if not is_notebook(name) and not file.refused:
                         continue
                     seen += 1
                     if seen > MOST_NOTEBOOKS_OF_A_STUDENT:
@@ -210,4 +211,4 @@ def _stem(name: str) -> str:
 
 
 def _whole_stem(name: str) -> str:
-    return PurePosixPath(name).stem.lower()
+    return notebook_stem(PurePosixPath(name).name).lower()

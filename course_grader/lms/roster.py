@@ -16,6 +16,7 @@ from pathlib import Path
 
 from course_grader.course import Course
 from course_grader.errors import NothingToGradeError, UnreadableSheetError
+from course_grader.file_names import composed
 from course_grader.gradebook.standing import StudentGrades
 from course_grader.lms import records
 from course_grader.lms.entries import MEGABYTE, shown
@@ -108,7 +109,7 @@ def read(path: Path) -> list[Person]:
 def _people(path: Path, table: csv.DictReader[str]) -> list[Person]:
     found: dict[str, Person] = {}
     for row in table:
-        said = {name: (row.get(name) or "").strip() for name in COLUMNS}
+        said = {name: composed((row.get(name) or "").strip()) for name in COLUMNS}
         if not any(said.values()):
             continue
         where = f"{path}, line {table.line_num}"
@@ -164,6 +165,7 @@ def compare(
     UnreadableSheetError
         If `same` names a folder or an id that there is not, or a person twice.
     """
+    same = {composed(folder): composed(person) for folder, person in same.items()}
     by_id = {one.id: one for one in people}
     _check_said(same, found, by_id)
     done = Compared({folder: by_id[person] for folder, person in same.items()})

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from course_grader.errors import UnreadableSheetError
+from course_grader.file_names import composed
 from course_grader.lms.entries import MEGABYTE, shown
 from course_grader.lms.sheets import no_table
 
@@ -45,7 +46,8 @@ def read(path: Path) -> dict[str, datetime]:
 def _times(path: Path, table: csv.DictReader[str]) -> dict[str, datetime]:
     found: dict[str, datetime] = {}
     for row in table:
-        student, said = (row["student"] or "").strip(), (row["submitted"] or "").strip()
+        student = composed((row["student"] or "").strip())
+        said = (row["submitted"] or "").strip()
         if not student or not said:
             continue
         time = moment(f"{path}, line {table.line_num}", said)
@@ -96,7 +98,7 @@ def of_student(
 
 def names(said: str, student: str, platform: str, number: str) -> bool:
     """Whether a table means a student: by the folder's name, or by the platform's number."""
-    if said == student:
+    if composed(said) == composed(student):
         return True
     known = platform and number
     return bool(known and re.fullmatch(rf"(?:[^\d_]+ )?{re.escape(number)}", said))

@@ -171,6 +171,20 @@ def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
         ("a.ipynb", b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "broken notebook"),
         ("a.ipynb", b'{"nbformat": 4, "nbformat_minor": 5, "cells": [{}]}', "broken notebook"),
         ("a.ipynb", b"\xff\xfe\x00", "not UTF-8"),
+        (
+            "a.ipynb",
+            b'{\n "cells": [\n<<<<<<< HEAD\n  1\n=======\n  2\n>>>>>>> 4e2b407\n ]\n}',
+            "holds a merge conflict in line 3",
+        ),
+        ("a.ipynb", b"\n<!DOCTYPE html>\n<html><body>Sign in</body></html>", "is an HTML page"),
+        (
+            "a.ipynb",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            "is a large-file pointer",
+        ),
+        ("a.ipynb", b"%PDF-1.7\n\xe2\xe3", "is a PDF"),
+        ("a.ipynb", b"PK\x03\x04\x14\x00\xff", "is a zip archive"),
+        ("a.ipynb.txt", b"{", "it is not JSON"),
         ("a.py", b"print(1)", r"its name ends in '\.py'"),
     ],
 )

@@ -34,6 +34,23 @@ def test_one_notebook_is_found_wherever_it_lies(course, inbox, place, form):
     assert collected(course, "ada") == content
 
 
+@pytest.mark.parametrize("ending", [".json", ".txt", ".download", ".TXT"])
+def test_notebook_that_a_browser_named_otherwise_is_one(course, inbox, ending):
+    put(inbox / "ada" / f"{NAME}.ipynb{ending}", a_notebook("renamed"))
+    put(inbox / "ada" / "notes.txt", b"to do")
+    (one,) = collect(course, NAME, [inbox])
+    assert (one.student, one.action) == ("ada", Action.NEW)
+    assert collected(course, "ada") == a_notebook("renamed")
+    assert f"renamed from {NAME}.ipynb{ending}" in one.notes
+
+
+def test_newer_upload_counts_whatever_a_browser_named_it(course, inbox):
+    put(inbox / f"adalovelace_12_100_{NAME}.ipynb", a_notebook("older"))
+    put(inbox / f"adalovelace_12_101_{NAME}.ipynb.txt", a_notebook("newer"))
+    (one,) = collect(course, NAME, [inbox])
+    assert collected(course, one.student) == a_notebook("newer")
+
+
 def test_zip_of_a_student_is_opened(course, inbox):
     inner = packed((f"homework/{NAME}.ipynb", a_notebook("zipped")), ("homework/data.csv", "1,2"))
     source = put(inbox / "download.zip", packed(("ada.zip", inner), ("ben/hand in.zip", inner)))

@@ -152,11 +152,13 @@ class TestCommand:
         assert feedback.exit_code == 0, feedback.output
         assert f"ada {full(course):g} of {full(course):g}" in feedback.output
         assert "cem set aside" in feedback.output
-        assert "wait for a person" in feedback.output
+        # Ada's and Cem's: two written questions, and a notebook that was set aside.
+        assert re.search(r"wait for a person, in the whole class +2 \(2 answers\)", feedback.output)
         assert "reports/01-averages.html" in feedback.output
         assert "set c.CourseGrade.book" in feedback.output
         said = json.loads(command(course, "01", "--json", "--force").stdout)
         assert said["complete"] is True
+        assert said["waiting"] == {"students": 2, "answers": 2}
         assert [one["status"] for one in said["submissions"]] == ["graded", "graded", "set aside"]
         assert json.loads(command(course, "01", "--json").stdout)["unchanged"] == [
             *("ada", "ben", "cem")

@@ -157,7 +157,9 @@ CASES = {
         first_line("from google.colab import drive", "drive.mount('/content/drive')"),
         failed="google",
     ),
-    "folder": Case(first_line("import os", "os.chdir('/content/course')"), failed="/content/course"),
+    "folder": Case(
+        first_line("import os", "os.chdir('/content/course')"), failed="/content/course"
+    ),
     "helper module": Case(first_line("from my_helpers import *"), failed="my_helpers"),
     "helper module that is needed": Case(
         needing("import my_helpers", lambda right: f"@my_helpers.timed\n{right}"),

@@ -1,6 +1,8 @@
 """Being late is counted from the platform's times, and nothing has to be graded for it."""
 
+import unicodedata
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from classes import NAME, checks, outcome
@@ -12,7 +14,7 @@ from course_grader import lateness
 from course_grader.cli import app
 from course_grader.errors import UnreadableSheetError
 from course_grader.gradebook.database import gradebook
-from course_grader.gradebook.late_policy import PercentPerDay
+from course_grader.gradebook.late_policy import PercentPerDay, seconds_late
 from course_grader.gradebook.record import Recorder
 from course_grader.gradebook.standing import standing
 from course_grader.lms import records
@@ -37,6 +39,52 @@ def test_each_day_begun_costs_its_share_after_the_grace_and_up_to_the_most(hours
     assert policy.percent(hours * 3600) == percent
     taken = policy.late_submission_penalty("ada", 20.0, hours * 3600)
     assert taken == (pytest.approx(20 * percent / 100) if percent else None)
+
+
+@pytest.mark.parametrize(
+    ("zone", "due", "handed_in", "days"),
+    [
+        # Clocks are put back on 25 October: the day that began at 20:00 has 25 hours.
+        ("Europe/Berlin", "2026-10-24 18:00", "2026-10-25 18:30", 1),
+        ("Europe/Berlin", "2026-10-24 18:00", "2026-10-25 19:30", 2),
+        ("UTC", "2026-10-24 18:00", "2026-10-25 18:30", 2),
+        # And forward on 29 March, when it has 23.
+        ("Europe/Berlin", "2026-03-28 19:00", "2026-03-29 18:30", 2),
+        ("Europe/Berlin", "2026-03-28 19:00", "2026-03-29 17:30", 1),
+        ("America/New_York", "2026-03-28 19:00", "2026-03-29 18:30", 1),
+        # A minute late stays a minute late, when an hour is counted twice.
+        ("Europe/Berlin", "2026-10-25 00:30", "2026-10-25 01:10", 1),
+    ],
+)
+def test_days_are_those_of_the_courses_clocks(zone, due, handed_in, days):
+    late = seconds_late(*map(datetime.fromisoformat, (due, handed_in)), ZoneInfo(zone))
+    assert PercentPerDay(percent_per_day=10).percent(late) == 10 * days
+
+
+def test_time_zone_of_the_settings_is_the_one_that_counts(handed_in):
+    configure(
+        handed_in,
+        'c.CourseGrade.due = {"01": "2026-10-24 20:00 +02:00"}\n'
+        'c.CourseGrade.extensions = ""\n'
+        'c.CourseGrade.timezone = "Europe/Berlin"\n',
+    )
+    stamp = handed_in.submitted / "ben" / NAME / "timestamp.txt"
+    stamp.write_text("2026-10-25 18:30 UTC")
+    settle(handed_in)
+    assert of(handed_in)["ben"].penalty == pytest.approx(0.1 * full(handed_in))
+
+
+def test_time_zone_that_there_is_none_of_is_an_error(handed_in):
+    configure(handed_in, 'c.CourseGrade.timezone = "Europe/Berlim"\n')
+    with pytest.raises(ConfigError, match="Europe/Berlim"):
+        settle(handed_in)
+
+
+def test_extension_is_found_however_accents_are_stored(handed_in):
+    decomposed = unicodedata.normalize("NFD", "Zoë")
+    (handed_in.submitted / "ben").rename(handed_in.submitted / "Zoë")
+    extend(handed_in, f"{decomposed},01,2026-03-05 10:00 +01:00")
+    assert settle(handed_in).strangers == ()
 
 
 def test_nothing_is_taken_until_a_course_says_how_much():

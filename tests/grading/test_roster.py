@@ -1,5 +1,7 @@
 """A list of the class and what was handed in are compared, and nobody is guessed."""
 
+import unicodedata
+
 import pytest
 from classes import NAME, outcome
 from typer.testing import CliRunner
@@ -11,6 +13,7 @@ from course_grader.gradebook.standing import standing
 from course_grader.lms import records
 from course_grader.lms.records import Record
 from course_grader.lms.roster import Person, compare, folders, read
+from course_grader.submissions import submissions
 
 ADA = Person("ada.lovelace", "Lovelace", "Ada", "ada@example.org")
 BEN = Person("ben", "Okri", "Ben", "ben@example.org")
@@ -37,6 +40,29 @@ def test_what_looks_alike_is_shown_and_not_taken(folder):
     assert done.surely == {}
     assert [person for person, _ in done.nobodys[folder]] == [ADA]
     assert done.absent == [ADA, BEN]
+
+
+def test_accents_count_as_the_same_however_they_are_stored(tmp_path, entered):
+    decomposed = unicodedata.normalize("NFD", "zoë")
+    table = tmp_path / "roster.csv"
+    table.write_text(f"id,last_name,first_name\n{decomposed},Ngo,Zoë\n", encoding="utf-8")
+    for name in (decomposed, unicodedata.normalize("NFD", "ada é")):
+        (entered.submitted / name / NAME).mkdir(parents=True)
+    found = folders(entered, [NAME])
+    assert set(found) == {"zoë", "ada é"}
+    people = read(table)
+    assert compare(people, found, {}).surely == {"zoë": people[0]}
+    assert compare(people, found, {decomposed: decomposed}).surely == {"zoë": people[0]}
+    assert [one.student for one in submissions(entered, NAME, [decomposed])] == ["zoë"]
+
+
+def test_two_folders_whose_names_look_the_same_are_told_apart_by_a_person(entered):
+    decomposed = unicodedata.normalize("NFD", "zoë")
+    for name in ("zoë", decomposed):
+        (entered.submitted / name / NAME).mkdir(parents=True)
+    one, other = sorted(submissions(entered, NAME), key=lambda each: each.twin)
+    assert (one.student, one.folder.parent.name, one.misnamed) == ("zoë", "zoë", "")
+    assert "keep one" in other.misnamed
 
 
 def test_name_that_two_have_is_neithers():
