@@ -107,6 +107,8 @@ _OF_LIST: _Ways = (
 _OF_TENSOR: _Ways = (
     ("first-for-all", "every item of {} replaced by the first", lambda v: v[:1].expand_as(v)),
     ("last-for-all", "every item of {} replaced by the last", lambda v: v[-1:].expand_as(v)),
+    ("of-the-next", "each item of {} replaced by the next one", lambda v: v.roll(-1, 0)),
+    ("of-the-one-before", "each item of {} replaced by the one before", lambda v: v.roll(1, 0)),
 )
 _OF_WHOLE_NUMBERS: _Ways = (
     ("one-more", "{0} + 1 instead of {0}", lambda v: v + 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -33,7 +34,7 @@ def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
     try:
         outcome = run(probe, answer, inputs)
     except KeyboardInterrupt:
-        return interrupted(task, known, time.monotonic() - started)
+        return interrupted(task, known, time.monotonic() - started, compiled=_may_be_compiled())
     finally:
         reminder.cancel()
     with own_randomness():
@@ -45,10 +46,21 @@ def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
     )
 
 
+def _may_be_compiled() -> bool:
+    """True if JAX is there: it compiles what an answer does when that is called first."""
+    return "jax" in sys.modules
+
+
 def _say_how_to_stop() -> None:
+    """After a while, how to end what may be endless; not while it may only be compiled."""
+    why = (
+        "JAX compiles each operation for shapes that it has not met, which can take a minute on a "
+        "slow machine. You can stop it "
+        if _may_be_compiled()
+        else "If it should have returned by now, look for a loop that never ends, and stop it "
+    )
     print(
-        f"Your answer has been running for {PATIENCE_SECONDS:.0f} s. "
-        "If it should have returned by now, stop it with the ■ button above (or with "
-        "Kernel → Interrupt, or Ctrl-C in a terminal) and look for a loop that never ends.",
+        f"Your answer has been running for {PATIENCE_SECONDS:.0f} s. {why}"
+        "with the ■ button above (or with Kernel → Interrupt, or Ctrl-C in a terminal).",
         flush=True,
     )

@@ -254,4 +254,5 @@ _OF_TWO_SHAPES: tuple[Comparison, ...] = (
     shapes.transposed,
     shapes.axes_permuted,
     shapes.another_shape,
+    shapes.repeated,
 )

@@ -12,6 +12,7 @@ from course_judges import comparisons, kinds, places, relations, texts
 from course_judges.differences import Comparison, Difference, largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import ODD_DATA, Evidence
+from course_judges.ignored_arguments import ignored
 from course_judges.locating import SAYS_WHERE
 from course_judges.wording import (
     first_upper,
@@ -31,8 +32,8 @@ _SAYS_LITTLE = frozenset({"bounded", "all-larger", "all-smaller"})
 
 # What may be behind an answer that goes wrong where a dimension is 1.
 _OF_ONES = (
-    "`squeeze()` removes every dimension of length 1, and broadcasting stretches such a dimension "
-    "to any other length without an error."
+    "Is it that? `squeeze()` removes every dimension of length 1, and broadcasting stretches it to "
+    "any other length without an error."
 )
 
 # PyTorch's words if a tensor that the backward pass needs was changed in place. By then the forward
@@ -73,6 +74,7 @@ def describe(
         lambda e: _not_a_number(e, section),
         *properties,
         lambda e: _exchanged(e, section),
+        lambda e: ignored(e, section),
         lambda e: _text(e, section),
         lambda e: _compared(e, section),
         lambda e: _telling(_related(e, section)),
@@ -157,7 +159,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     if ones:
         return Finding(
             "dimension-of-one",
-            "Your answer goes wrong when a dimension has length 1.",
+            "Your answer is wrong where a dimension has length 1, and right elsewhere.",
             f"{found.effect}{ones}",
             found.section,
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -96,11 +97,17 @@ class Evidence:
         called = self._watched.called.get(value.split(".")[0], "") or self.sizes()
         return f"It was called with {called}." if called else ""
 
+    def given(self, value: str) -> Mapping[str, Any]:
+        """What the function was given when it returned this value; nothing if it was called more
+        than once.
+        """
+        return self._watched.arguments.get(value.split(".")[0], {})
+
     def arguments(self, value: str) -> dict[str, Array]:
         """The arrays that the function was given when it returned this value; none if it was called
         more than once.
         """
-        given = self._watched.arguments.get(value.split(".")[0], {})
+        given = self.given(value)
         arrays = {name: np.asarray(one) for name, one in given.items() if hasattr(one, "__array__")}
         return {name: one for name, one in arrays.items() if one.ndim}
 

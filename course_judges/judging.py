@@ -109,6 +109,7 @@ class Judge:
         if changed is None or task.may_change:
             return Verdict(name, task.title, State.RIGHT, results(task.parts, draws, earned))
         finding = _changes_what_it_is_given(changed, task.section)
+        finding = replace(finding, entry=field_guide.entry(name, finding.name))
         parts = _without_the_cheapest(results(task.parts, draws, earned))
         state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
         return Verdict(name, task.title, state, parts, (_cut(finding),))
@@ -317,12 +318,14 @@ def not_attempted(name: str, task: Task) -> Verdict:
     return Verdict(name, task.title, State.NOT_ATTEMPTED, _nothing(task), (finding,))
 
 
-def interrupted(name: str, task: Task, seconds: float) -> Verdict:
-    """The verdict on an answer that a person stopped."""
+def interrupted(name: str, task: Task, seconds: float, *, compiled: bool = False) -> Verdict:
+    """The verdict on an answer that a person stopped, perhaps while it was compiled."""
     finding = Finding(
         "interrupted",
         f"You stopped your answer after {seconds:.0f} s, before it returned.",
-        "A right answer to this task returns within seconds. "
+        "The first call compiles its operations, which can take a minute on a slow machine."
+        if compiled
+        else "A right answer to this task returns within seconds. "
         "Is there a loop whose condition never becomes false?",
         task.section,
     )

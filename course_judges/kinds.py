@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 
+from course_judges.equality import same_value
 from course_judges.evidence import Evidence
 from course_judges.wording import first_upper, results_by_name, sentence
-from course_tasks.answers import Answers, Raised, Value
+from course_tasks.answers import Answers, Array, Raised, Value
 from course_tasks.verdict import Finding, Section
 
 # What the kinds of arrays are called.
@@ -73,6 +74,8 @@ def kind(evidence: Evidence, section: Section) -> Finding | None:
         if mine is None:
             if case in evidence.answers.errors:
                 continue
+            if of_each := _each_of_another_shape(evidence.answers, name, right):
+                return Finding("shape", of_each, evidence.called_with(name), section)
             return Finding(
                 "type",
                 f"Your answer returns {_kinds(evidence.answers, case)} instead of "
@@ -88,6 +91,20 @@ def kind(evidence: Evidence, section: Section) -> Finding | None:
                 section,
             )
     return None
+
+
+def _each_of_another_shape(answers: Answers, name: str, right: Value) -> str:
+    """A sentence on results of several calls that the probe puts together, if each has another
+    shape than the right ones; empty if that isn't so.
+    """
+    if isinstance(right, str) or not right.ndim:
+        return ""
+    each = [answers.array(f"{name}.{n}") for n in range(len(right))]
+    shapes = {None if one is None else one.shape for one in each}
+    shape = shapes.pop() if len(shapes) == 1 else None
+    if shape is None:
+        return ""
+    return f"Your answer returns {_of_shape(shape)} instead of {_of_shape(right.shape[1:])}."
 
 
 def _kinds(answers: Answers, case: str) -> str:
@@ -106,7 +123,11 @@ def _kinds(answers: Answers, case: str) -> str:
 def _described(value: Value) -> str:
     if isinstance(value, str):
         return "a text"
-    return "one number" if not value.shape else f"an array of shape {value.shape}"
+    return _of_shape(value.shape)
+
+
+def _of_shape(shape: tuple[int, ...]) -> str:
+    return f"an array of shape {shape}" if shape else "one number"
 
 
 def has_another_shape(evidence: Evidence) -> bool:
@@ -146,10 +167,17 @@ def of_number(evidence: Evidence, section: Section) -> Finding | None:
             return Finding(
                 "kind-of-number",
                 f"{_whose(evidence, name)} holds {held} instead of {wanted}.",
-                f"The numbers themselves may be right. {evidence.called_with(name)}".strip(),
+                f"{_whether_equal(mine, right)} {evidence.called_with(name)}".strip(),
                 section,
             )
     return None
+
+
+def _whether_equal(mine: Array, right: Array) -> str:
+    """A sentence on numbers of another kind than the right ones."""
+    if same_value(mine, right):
+        return "The values are right, so only their kind has to change."
+    return "The numbers themselves may be right."
 
 
 def _whose(evidence: Evidence, value: str) -> str:

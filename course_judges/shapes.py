@@ -120,6 +120,30 @@ def axis_of_one(mine: Array, right: Array) -> Difference | None:
     return Difference("axis-of-one", what, shapes_apart(mine, right))
 
 
+def repeated(mine: Array, right: Array) -> Difference | None:
+    """The right one several times, along an axis that it doesn't have."""
+    if mine.ndim != right.ndim + 1 or not right.size or not mine.size:
+        return None
+    for axis in range(mine.ndim):
+        if mine.shape[:axis] + mine.shape[axis + 1 :] != right.shape:
+            continue
+        parts = [same_value(part, right) for part in np.moveaxis(mine, axis, 0)]
+        if not any(parts):
+            continue
+        count = len(parts)
+        which = (
+            f"All {count} parts along it are the right answer."
+            if all(parts)
+            else f"Of its {count} parts, number {parts.index(True)} is the right answer."
+        )
+        return Difference(
+            "axis-too-many",
+            f"Your answer has an axis too many, axis {axis} of length {count}.",
+            f"{which} {shapes_apart(mine, right)}",
+        )
+    return None
+
+
 def another_shape(mine: Array, right: Array) -> Difference | None:
     """The right numbers in the right order, in rows of another length."""
     if mine.size != right.size or not varied(right):

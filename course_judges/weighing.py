@@ -106,6 +106,38 @@ def of_another_sample(found: Array, weights: Array, values: Array) -> tuple[int,
     return None
 
 
+def masks_taken(found: Array, scores: Array, values: Array, seen: Array) -> Array | None:
+    """Which sample's mask each head of each sample used.
+
+    Parameters
+    ----------
+    found : (B, T, H, D) float
+        What the heads of an answer found.
+    scores : (B, H, T, S) float
+        The right ones, before anything is hidden.
+    values : (B, S, H, D) float
+    seen : (B, S) bool
+        True where a sample may look; no two samples need differ.
+
+    Returns
+    -------
+    (B, H) int, or None
+        A head's own sample wherever its own mask explains what it found. None if the mask of no
+        sample explains a head, or if all heads have their own.
+    """
+    B, H = scores.shape[:2]
+    taken = np.empty((B, H), dtype=int)
+    for b, h in np.ndindex(B, H):
+        for other in (b, *(n for n in range(B) if n != b)):
+            made = softmax(scores[b, h], np.broadcast_to(seen[other], scores.shape[2:]))
+            if np.allclose(found[b, :, h], made @ values[b, :, h], rtol=1e-3, atol=1e-3):
+                taken[b, h] = other
+                break
+        else:
+            return None
+    return None if (taken == np.arange(B)[:, None]).all() else taken
+
+
 def no_mixture(mine: Array, right: Array) -> str:
     """Where to look if outputs are no mixture of the values that they should be made of."""
     if (mine >= 0).all() and (right < 0).any():

@@ -90,7 +90,7 @@ def _plain(result: Any) -> Value:
         result, bool | int | float | np.ndarray | np.number | np.bool_
     ) and not hasattr(result, "__array__"):
         raise ReturnedTypeError(
-            f"returned {_describe(result)}; it should return a tensor, a number or a text"
+            f"returned {described(result)}; it should return a tensor, a number or a text"
         )
     try:
         array = np.asarray(result)
@@ -127,7 +127,15 @@ def _from_jax(array: Any) -> Array:
     return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like
 
 
-def _describe(thing: Any) -> str:
-    if thing is ...:
-        return "`...`"
-    return f"an object of type {type(thing).__name__}"
+def described(thing: Any) -> str:
+    """What a thing that holds no numbers is called: "a module, `Head`"."""
+    if thing is None or thing is ...:
+        return "None" if thing is None else "`...`"
+    if isinstance(thing, type):
+        return f"the class `{thing.__name__}` itself"
+    if hasattr(thing, "forward") and hasattr(thing, "parameters"):
+        return f"a module, `{type(thing).__name__}`, and not what it gives when it is called"
+    if callable(thing) and hasattr(thing, "__code__"):
+        return f"the function `{thing.__name__}` itself, and not what it gives when it is called"
+    kind = type(thing).__name__
+    return f"one {kind}" if isinstance(thing, list | tuple | dict | set) else f"an object, `{kind}`"

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_tasks.answers import Array
 from course_tasks.errors import ReturnedTypeError
-from course_tasks.flattening import NOTHING_RETURNED
+from course_tasks.flattening import NOTHING_RETURNED, described
 from course_tasks.probing import Case
 
 Rng: TypeAlias = np.random.Generator
@@ -53,10 +53,12 @@ def integer(value: Any, what: str) -> int:
     Raises
     ------
     ReturnedTypeError
-        In words that a student can use, if it is a decimal number or no number at all. If a probe
-        turned 1.5 into 1, a wrong answer would pass.
+        In words that a student can use, if it is a fraction or no number at all. If a probe turned
+        1.5 into 1, a wrong answer would pass; 280.0 is 280.
     """
     held = value.item() if hasattr(value, "item") else value
+    if isinstance(held, float) and held.is_integer():
+        return int(held)
     if not isinstance(held, int):
         raise ReturnedTypeError(f"returned {held!r} in its {what}; these should be integers")
     return held
@@ -74,7 +76,9 @@ def parts_of(result: Any, *names: str) -> dict[str, Any]:
         result = tuple(result)
     if isinstance(result, tuple | list) and len(result) == len(names):
         return dict(zip(names, result, strict=True))
-    wanted = " and ".join((", ".join(f"`{name}`" for name in names[:-1]), f"`{names[-1]}`"))
+    wanted = f"{len(names)} results"
+    if not names[0].isdigit():  # a result that has no name is none that a student knows by one
+        wanted = " and ".join((", ".join(f"`{name}`" for name in names[:-1]), f"`{names[-1]}`"))
     if isinstance(result, tuple | list):
         found = f"a {type(result).__name__} of length {len(result)}"
         raise ReturnedTypeError(f"returned {found}; it should return {wanted}")
@@ -102,4 +106,4 @@ def entries_of(result: Any, names: Sequence[str]) -> Mapping[str, Any]:
 def _another_kind(result: Any, wanted: str) -> ReturnedTypeError:
     if result is None:
         return ReturnedTypeError(f"{NOTHING_RETURNED} It should return {wanted}")
-    return ReturnedTypeError(f"returned one {type(result).__name__}; it should return {wanted}")
+    return ReturnedTypeError(f"returned {described(result)}; it should return {wanted}")

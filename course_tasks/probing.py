@@ -35,7 +35,7 @@ from course_tasks.errors import (
     ReturnedTypeError,
     UnfilledTaskError,
 )
-from course_tasks.flattening import NOTHING_RETURNED, flatten
+from course_tasks.flattening import NOTHING_RETURNED, described, flatten
 from course_tasks.scaffold_line import left_above_an_answer
 from course_tasks.watching import Watch
 
@@ -329,15 +329,18 @@ def own_randomness() -> Iterator[None]:
 
 
 def _raised(error: BaseException, watch: Watch) -> Raised:
-    """The error of a case; if the probe stumbled over None, it says that None was returned."""
+    """The error of a case; if the probe stumbled over None or a module, it says what came back."""
     line = _line_of(error)
     error = left_above_an_answer(error) or error
     if (
         not line
-        and watch.returned_nothing
+        and watch.returned != ()
         and not isinstance(error, ReturnedTypeError | ExplainedError)
     ):
-        error = ReturnedTypeError(NOTHING_RETURNED)
+        found = watch.returned
+        error = ReturnedTypeError(
+            NOTHING_RETURNED if found is None else f"returned {described(found)}"
+        )
     return Raised.of(error, line)
 
 

@@ -37,8 +37,9 @@ class Watch:
         How often it was called.
     results : int
         How many things the last call returned in a tuple, a list or a dict; otherwise 1.
-    returned_nothing : bool
-        Whether the last call returned None.
+    returned : object
+        What the last call returned if that holds no numbers: None, a module or a function;
+        otherwise an empty tuple.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Watch:
         self.arguments: dict[str, Any] = {}
         self.calls = 0
         self.results = 0
-        self.returned_nothing = False
+        self.returned: Any = ()
 
     def on(self, answer: Any) -> Any:
         """The same function, watched; anything else is returned as it is."""
@@ -82,11 +83,12 @@ class Watch:
             before = {name: _copy(value, _DEPTH) for name, value in given.items()}
             self.calls += 1
             self.arguments = before if self.calls == 1 else {}
-            self.returned_nothing = False
+            self.returned = ()
             if self._describes:
                 self.called = ", ".join(filter(None, map(_described, given, given.values())))
             result = answer(*args, **named)
-            self.returned_nothing = result is None
+            if result is None or callable(result):
+                self.returned = result
             self.results = len(result) if isinstance(result, tuple | list | dict) else 1
             self.changed += [
                 name

@@ -224,6 +224,27 @@ def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * visible
 
 
+def _beside_a_hidden_score(evidence: Evidence) -> str:
+    mine, scores = evidence.yours("far"), evidence.inputs["far"]
+    b, t = (int(i) for i in np.argwhere(~close(mine, evidence.right("far")).all(-1))[0])
+    visible = evidence.inputs["visible"][b, t]
+    return unwrapped(f"""In sample {b}, row {t} sees scores of at most
+    {number(scores[b, t][visible].max())} and hides one of {number(scores[b, t].max())}. Beside
+    that, the visible weights are 0 in float32, and dividing them by their sum is 0 / 0. Hide scores
+    before the softmax.""")
+
+
+@mistake(
+    "You lose a row in which a hidden score lies far above the visible ones.",
+    _beside_a_hidden_score,
+    FILL,
+    cases=("far",),
+)
+def _hidden_score_sets_the_scale(scores: Tensor, visible: Tensor) -> Tensor:
+    weights = scores.softmax(dim=-1) * visible
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
 def _dealt_out(evidence: Evidence) -> str:
     """A row, what a softmax over all of its scores gives to visible positions, and what was added
     to that.
@@ -682,8 +703,8 @@ def _softmax_of_other_scores(evidence: Evidence) -> Finding | None:
         "You give the same weight to different scores far from 0.",
         unwrapped(f"""In sample {b}, row {t} may see {positions(seen)}, with the scores
         {row(scores[b, t][seen], 3)}, and all of them have the weight
-        {number(float(mine[b, t][seen][0]))} in your answer. If scores are cut off at a limit
-        (`clamp`), everything beyond it becomes equal."""),
+        {number(float(mine[b, t][seen][0]))} in your answer. Two things make them equal: a limit
+        on scores (`clamp`), or a small number added to powers that are nearly 0."""),
         SOFTMAX,
     )
 
@@ -707,7 +728,9 @@ def _rounded(evidence: Evidence) -> Finding | None:
 
 def _shifted_together(evidence: Evidence) -> Finding | None:
     """Wrong only in rows that lie far below others."""
-    mine, right, scores = evidence.yours("weights"), evidence.right("weights"), _scores(evidence)
+    case = next(one for one in ("weights", "far", "deep") if not evidence.same(one))
+    mine, right = evidence.yours(case), evidence.right(case)
+    scores = evidence.inputs["scores" if case == "weights" else case].astype(np.float64)
     if mine.shape != right.shape:
         return None
     wrong = ~close(mine, right).all(-1)
@@ -954,7 +977,7 @@ TASK = Task(
             2,
             _right_proportions,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone")),
+        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone", "far", "deep")),
     ),
     properties=(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),

@@ -156,11 +156,16 @@ def _rounded(evidence: Evidence) -> Finding | None:
     if not np.allclose(mine, right, atol=5.1e-3):
         return None
     yours, wanted = numbers_apart(float(mine[i, j]), float(right[i, j]))
+    digits = next((n for n in range(1, 5) if np.allclose(mine, right.round(n), atol=1e-6)), 0)
+    why = (
+        f"They are rounded to {wording.word(digits)} digit{'s' * (digits > 1)}."
+        if digits
+        else "Do you round, add something small, or calculate in half precision?"
+    )
     return Finding(
         "rounded",
-        "Your probabilities are right, but not exact enough.",
-        f"For symbol {j} after symbol {i} you have {yours} instead of {wanted}. Don't round them, "
-        "and calculate in `float32` or `float64`.",
+        "Your probabilities are nearly right, but not exact enough.",
+        f"For symbol {j} after symbol {i} you have {yours} instead of {wanted}. {why}",
         SHARES,
     )
 

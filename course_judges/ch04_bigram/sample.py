@@ -458,7 +458,9 @@ def _of_powers(evidence: Evidence) -> str:
     {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} Do you change the temperature or the
     logits before you divide? Leave them as they are. If you add noise and take the largest sum, the
     noise has to be −log(−log u), with two logarithms."""),
-    recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
+    recognized=lambda e: (
+        e.comparable("many") and not _drawn_right(e) and _nearest_temperature(e) is not None
+    ),
 )
 def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     return sample(logits, temperature**0.5, generator)
@@ -556,10 +558,13 @@ def _largest_logit_returned(
 
 
 @mistake(
-    "At temperature 0 you divide by 0.",
-    unwrapped("""logits / 0 is infinite or NaN, which gives you no probabilities to draw from. As
-    the temperature goes to 0, all the probability moves to the most likely symbol, so take that
-    one."""),
+    lambda e: (
+        "At temperature 0 your answer "
+        f"{'stops' if 'cold' in e.answers.errors else 'draws from nothing'}."
+    ),
+    unwrapped("""As the temperature goes to 0, all the probability moves to the most likely symbol,
+    so take that one. Logits that are divided by 0 are infinite or NaN and leave nothing to draw
+    from."""),
     recognized=lambda e: (
         _drawn_right(e)
         and _obeys_generator(e)

@@ -607,11 +607,12 @@ def _single_target(evidence: Evidence) -> Finding | None:
 def _mode_changed(evidence: Evidence) -> Finding | None:
     if not evidence.same("losses", "twice.losses"):
         return None
+    came = "training" if evidence.yours("twice.evaluation_kept") else "evaluation"
     return Finding(
         "mode-not-restored",
         "You left the model in a different mode from the one you found it in.",
-        "It came in evaluation mode and is in training mode now. Restore the mode that it was in, "
-        "with `model.train(was_training)`.",
+        f"It came in {came} mode and isn't in it now. Restore the mode that it was in, with "
+        "`model.train(was_training)`.",
         SAME_PAST,
     )
 

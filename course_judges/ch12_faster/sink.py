@@ -739,7 +739,7 @@ TASK = Task(
     STREAM,
     (
         Part("The sink and the values have their shares.", 2, matches("gentle")),
-        Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
+        Part("Scores of up to 300 and below −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk or a row in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
     properties=(_other_sums, _sink_with_a_value, _other_weights),

@@ -450,14 +450,27 @@ def _other_mask(evidence: Evidence) -> Finding | None:
     )
 
 
+def _true_or_false(evidence: Evidence) -> bool:
+    """True if the masks hold True and False, as `masked_fill` needs them."""
+    return all(evidence.yours(f"whole.{name}").dtype == bool for name in ("own", "cross"))
+
+
 TASK = Task(
     "Padding and causal mask together",
     masks,
     ATTENTION,
     (
-        Part("A word of the target sees itself and the words before it.", 1, matches("whole.own")),
+        Part(
+            "A word of the target sees itself and the words before it.",
+            1,
+            lambda e: e.same("whole.own") and _true_or_false(e),
+        ),
         Part("Padding of the target is seen only by itself.", 2, matches("padded.own")),
-        Part("Words of the source are seen, but not its padding.", 1, matches("padded.cross")),
+        Part(
+            "Words of the source are seen, but not its padding.",
+            1,
+            matches("padded.cross"),
+        ),
     ),
     properties=(_by_kind, _other_padding, _other_mask),
 )

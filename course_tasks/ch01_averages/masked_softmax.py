@@ -33,11 +33,18 @@ def _masked_softmax_inputs(rng: np.random.Generator, samples: int = 0) -> Inputs
     scores[-1, high, rng.choice(np.flatnonzero(~visible[-1, high]))] += 50
     scores[-1, low] -= 50
     scores[-1, everything, int(rng.integers(T))] = 0.0  # it may be seen
+    # Beside a hidden score that is so much higher, the visible ones are nothing in float32, and a
+    # row of scores far below any hidden one that a number stands for has nothing left.
+    far, deep = scores.copy(), scores.copy()
+    deep[-1, high] -= 500
+    far[-1, high] = np.where(visible[-1, high], scores[-1, high] - 60, scores[-1, high] + 10)
     return {
         "B": np.array(B),
         "T": np.array(T),
         "scores": scores,
         "visible": visible,
+        "far": far,
+        "deep": deep,
         "lonely": scores[:, :1, :1].copy(),
         "itself": np.ones((B, 1, 1), dtype=bool),
     }
@@ -57,6 +64,8 @@ PROBE = Probe(
         "weights": _masked_softmax(torch.float32),
         # Sixteen digits, in which even a fill of −1e-9 can be read off the weights.
         "precise": _masked_softmax(torch.float64),
+        "far": _masked_softmax(torch.float32, ("far", "visible")),
+        "deep": _masked_softmax(torch.float64, ("deep", "visible")),
         # A text of one symbol, which sees itself.
         "alone": _masked_softmax(torch.float32, ("lonely", "itself")),
     },

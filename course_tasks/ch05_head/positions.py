@@ -39,10 +39,12 @@ def _positions_inputs(rng: Rng) -> Inputs:
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
-    """A text of one symbol, and one with padding and as many symbols as the table has rows."""
+    """A text of one symbol, and one with as many symbols as the table has rows behind padding that
+    is longer than the table, so that no row stands for its negative positions.
+    """
     given = _positions_inputs(rng)
     T, V, block_size = (int(given[name]) for name in ("T", "V", "block_size"))
-    padding = int(rng.integers(1, 4))
+    padding = block_size + int(rng.integers(1, 4))
     return {
         **given,
         **{name: given[name][:1] for name in ("tokens", "too_many", "none")},

@@ -40,7 +40,17 @@ def _twice(answer: Any, given: Inputs) -> Any:
     return {
         "losses": [float(loss) for loss in found],
         "evaluation_kept": in_mode(model, training=False),
+        "training_kept": _training_kept(answer, given, lengths),
     }
+
+
+def _training_kept(answer: Any, given: Inputs, lengths: list[int]) -> bool:
+    """Whether a model that comes in training mode is left in it. Its losses are not asked for,
+    since the task leaves open what dropout does to them.
+    """
+    model = echoing_model(given).train()
+    answer(model, tensor(given["tokens"][: max(lengths) + 1]), lengths)
+    return in_mode(model, training=True)
 
 
 PROBE = Probe(_last_inputs, {"losses": _last, "twice": _twice})

@@ -20,11 +20,14 @@ def _mask_inputs(rng: Rng) -> Inputs:
     scores = values(rng, T, T)
     scores[-2, 1] = 0.0  # a visible score that counts as false where truth is asked
     hidden = ~(np.tril(np.ones((T, T), dtype=bool)) & real & real[:, None])
+    large = scores * 300
+    # Whatever number stands for what is hidden, a row of scores lies far below it.
+    large[T - 1] = -300 - np.abs(large[T - 1])
     wild = scores.copy()
     wild[hidden] = rng.uniform(95, 130, size=int(hidden.sum()))
     return {
         "scores": scores,
-        "large": (scores * 300).astype(np.float32),
+        "large": large.astype(np.float32),
         "wild": wild,
         "goal": values(rng, T, T),
         "real": real,

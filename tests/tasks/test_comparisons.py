@@ -190,7 +190,7 @@ class TestWatch:
         watch = Watch(describes=True)
         watch.on(lambda x, width, names: None)(torch.zeros(2, 3), 4, names=["a"])
         assert watch.called == "x of shape (2, 3), width = 4"
-        assert watch.returned_nothing
+        assert watch.returned is None
 
     def test_class_is_left_as_it_is(self):
         assert Watch().on(torch.nn.Linear) is torch.nn.Linear

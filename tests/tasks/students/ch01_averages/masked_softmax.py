@@ -42,6 +42,11 @@ def masked_renormalised(scores, visible):
     return weights / weights.sum(-1, keepdim=True)
 
 
+def masked_minus_a_hundred(scores, visible):
+    """Far enough below for scores of a few units, and not for those below −100."""
+    return scores.masked_fill(~visible, -100.0).softmax(dim=-1)
+
+
 def masked_in_place_of_a_copy(scores, visible):
     scores.clone().masked_fill_(~visible, -torch.inf)
     return F.softmax(scores, dim=-1)
@@ -84,7 +89,6 @@ RIGHT = {
     "−1e9": masked_large_number,
     "added bias": masked_added,
     "loop": masked_loop,
-    "cut and divided again": masked_renormalised,
 }
 
 
@@ -104,6 +108,7 @@ def masked_share_handed_back(scores, visible):
 
 
 WRONG = {
+    "hidden-score-sets-the-scale": masked_renormalised,
     "hidden-share-dealt-out": masked_share_handed_back,
     "zeros-hidden": lambda scores, visible: torch.softmax(
         torch.where(torch.where(visible, scores, 0.0) == 0.0, -math.inf, scores), -1
@@ -170,6 +175,7 @@ def masked_not_for_one_sample(scores, visible):
 
 
 ODD = [
+    (masked_minus_a_hundred, "tiny-fill"),
     (lambda scores, visible: masked_where(scores.abs(), visible), "softmax-of-other-scores"),
     (lambda scores, visible: masked_where(scores.clamp(-20, 20), visible), "cut-off"),
     (lambda scores, visible: masked_where(scores, visible).round(decimals=2), "rounded"),

@@ -124,7 +124,12 @@ def since_the_last_padding(source, target):
     return own, cross
 
 
-RIGHT = {"loop": by_loop, "numpy": in_numpy, "products of numbers": as_numbers}
+def as_compared(source, target):
+    """The same, made True and False at the end."""
+    return tuple(mask > 0 for mask in as_numbers(source, target))
+
+
+RIGHT = {"loop": by_loop, "numpy": in_numpy, "products, then compared": as_compared}
 
 
 def over(row):
@@ -216,6 +221,7 @@ WRONG = {
 
 
 ODD = [
+    (as_numbers, "kind-of-number"),
     (edited(lambda m, t: t[:, None] ^ t[..., None]), "other-kinds"),
     (twelfth_set.padding_separates, "gap-separates"),
     (edited(lambda m, t: torch.ones_like(m)), "other-kinds"),
