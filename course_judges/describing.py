@@ -70,7 +70,7 @@ def describe(
         finding = say(first, section)
         if finding is not None:
             return finding
-    asked: list[Asks] = [
+    every: list[Asks] = [
         lambda e: _not_a_number(e, section),
         *properties,
         lambda e: _exchanged(e, section),
@@ -90,8 +90,8 @@ def describe(
     ]
     if kinds.has_another_shape(first):
         # If the shape is wrong, what differs in the shape comes before everything else.
-        asked = [lambda e: _compared(e, section), lambda e: kinds.shape(e, section), *asked]
-    found = _first_of_all(asked, failing) or _difference(first, section)
+        every = [lambda e: _compared(e, section), lambda e: kinds.shape(e, section), *every]
+    found = _first_of_all(every, failing) or _difference(first, section)
     return found if right is None else _only_some(found, first, right)
 
 
@@ -116,14 +116,14 @@ def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
     )
 
 
-def _first_of_all(asked: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:
+def _first_of_all(every: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:
     """The first finding that holds in every draw, or else the first that holds in the first draw.
 
     What holds in one draw alone may be a coincidence, but it is true of that draw.
     """
     heard: Finding | None = None
-    for ask in asked:
-        found = [_asked(ask, evidence) for evidence in failing]
+    for ask in every:
+        found = [asked(ask, evidence) for evidence in failing]
         if found[0] is None:
             continue
         if all(one is not None and one.name == found[0].name for one in found):
@@ -132,11 +132,12 @@ def _first_of_all(asked: Sequence[Asks], failing: Sequence[Evidence]) -> Finding
     return heard
 
 
-def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
+def asked(ask: Asks, evidence: Evidence) -> Finding | None:
+    """What a property says of the data; None if that is so odd that it cannot be asked."""
     try:
         return ask(evidence)
     except ODD_DATA:
-        return None  # it cannot be asked of data like this; the next one may
+        return None
 
 
 def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:

@@ -12,6 +12,7 @@ would be right (`counterfactuals`), and what its wrong places have in common (`l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -20,7 +21,7 @@ from typing import Any, TypeVar
 
 from course_judges import field_guide
 from course_judges.counterfactuals import OtherArguments
-from course_judges.describing import describe
+from course_judges.describing import asked, describe
 from course_judges.equality import same_value
 from course_judges.evidence import GIVEN, Evidence, same_case
 from course_judges.locating import locate
@@ -53,6 +54,10 @@ __all__ = [
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
+# A verdict is read late at night; `benchmarks/verdict_words.py` counts.
+MOST_WORDS = 120
+
+_SENTENCES = re.compile(r"(?<=[.!?”)])\s+(?=[A-Z“`])")
 
 T = TypeVar("T")
 
@@ -102,8 +107,10 @@ class Judge:
             finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
             state = State.PARTLY if any(earned) else State.WRONG
             finding = replace(finding, entry=field_guide.entry(name, finding.name))
-            return Verdict(
-                name, task.title, state, results(task.parts, draws, earned), (_cut(finding),)
+            parts = results(task.parts, draws, earned)
+            verdict = Verdict(name, task.title, state, parts, (_cut(finding),))
+            return (
+                verdict if _short(verdict) or _example(task, finding, draws) else _cut_to(verdict)
             )
         changed = next((draw for draw in draws if draw.changed), None)
         if changed is None or task.may_change:
@@ -232,9 +239,9 @@ def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
     return Finding(
         "changes-its-input",
         f"What you return is right, but your answer changes {what} it was given.",
-        "The caller still needs the old values, so work on a copy (`clone()`), or use operations "
-        "that return something new: `masked_fill` instead of `masked_fill_`, `a = a + b` instead "
-        f"of `a += b`, or `sorted(a)` instead of `a.sort()`. {evidence.called_with(case)}".strip(),
+        "The caller still needs the old values, so work on a copy (`clone()`), or use what returns "
+        "something new: `masked_fill` instead of `masked_fill_`, `a = a + b` instead of `a += b`. "
+        f"{evidence.called_with(case)}".strip(),
         section,
     )
 
@@ -310,6 +317,30 @@ def _cut(finding: Finding) -> Finding:
         text if len(text) <= most else f"{text[:most]}…" for text in (finding.what, finding.effect)
     )
     return replace(finding, what=what, effect=effect)
+
+
+def _short(verdict: Verdict) -> bool:
+    return len(str(verdict).split()) <= MOST_WORDS
+
+
+def _example(task: Task, finding: Finding, draws: Sequence[Evidence]) -> bool:
+    """True if a finding is an example that is worked out at one place, and may be longer."""
+    return any(
+        (one := asked(example, draw)) is not None and one.name == finding.name
+        for example in task.examples
+        for draw in draws
+    )
+
+
+def _cut_to(verdict: Verdict) -> Verdict:
+    """The same, without the last sentences, until it is short enough to be read."""
+    (finding,) = verdict.findings
+    sentences = _SENTENCES.split(finding.effect)
+    while len(sentences) > 1 and not _short(verdict):
+        sentences.pop()
+        shorter = replace(finding, effect=" ".join(sentences))
+        verdict = replace(verdict, findings=(shorter,))
+    return verdict
 
 
 def not_attempted(name: str, task: Task) -> Verdict:

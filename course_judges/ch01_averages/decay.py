@@ -452,11 +452,11 @@ TASK = Task(
     MEANS,
     (
         Part(
-            "Each step back counts `decay` times as much, and nothing comes from the future.",
+            "Each step back counts `decay` times as much.",
             3,
             _right_ratios,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights", "long", "alone")),
+        Part("Every row sums to 1.", 2, matches("weights", "long", "alone")),
     ),
     properties=(
         right_but_alone("Position 0 sees itself, with weight 1.", MEANS),

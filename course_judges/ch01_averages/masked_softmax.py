@@ -973,11 +973,11 @@ TASK = Task(
     SOFTMAX,
     (
         Part(
-            "Hidden positions get weight 0, visible ones weights in proportion to e^score.",
+            "Weights are in proportion to e^score, and 0 where hidden.",
             2,
             _right_proportions,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone", "far", "deep")),
+        Part("Every row sums to 1.", 2, matches("weights", "alone", "far", "deep")),
     ),
     properties=(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),

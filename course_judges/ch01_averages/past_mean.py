@@ -478,13 +478,13 @@ TASK = Task(
     MEANS,
     (
         Part(
-            "From position 1 on, a position sees what comes before it: not itself, not the future.",
+            "From position 1 on, a position sees its past.",
             1,
             same_places("weights", first_row=1),
         ),
-        Part("On top of that, what it sees is averaged.", 1, _right_from_row_one),
+        Part("What it sees is averaged.", 1, _right_from_row_one),
         Part(
-            "On top of that, position 0, with nothing before it, is 0.",
+            "Position 0, with nothing before it, is 0.",
             1,
             matches("means", "weights", "alone"),
         ),

@@ -356,13 +356,12 @@ TASK = Task(
     MEANS,
     (
         Part(
-            "The right positions are chosen: nothing from the future, never more than "
-            "`width` back.",
+            "The right positions are chosen.",
             2,
             same_places("weights"),
         ),
         Part(
-            "On top of that, every row averages what it sees.",
+            "Every row averages what it sees.",
             2,
             matches("weights", "wide", "narrow", "full", "alone"),
         ),

@@ -693,7 +693,7 @@ TASK = Task(
             lambda e: e.same("cosines") and _right_of_short_ones(e),
         ),
         Part(
-            "On top of that, a vector of zeros has cosine 0 with every other.",
+            "A vector of zeros has cosine 0.",
             1,
             matches("cosines", "zeros"),
         ),

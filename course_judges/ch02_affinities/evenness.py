@@ -556,11 +556,9 @@ TASK = Task(
     evenness,
     ENTROPY,
     (
+        Part("The entropies are right, up to a factor for each row.", 2, _proportional),
         Part(
-            "From row 1 on, the entropies are right, up to a factor for each row.", 2, _proportional
-        ),
-        Part(
-            "On top of that, each is a share of the largest possible, and 0 in row 0.",
+            "Each is a share of the largest possible.",
             3,
             matches("evenness", "alone"),
         ),

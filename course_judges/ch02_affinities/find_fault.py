@@ -474,12 +474,12 @@ TASK = Task(
     ROOT,
     (
         Part(
-            "Sound weights, no scale and division by C are told apart.",
+            "Faults of the scale are told apart.",
             2,
             _tells(SOUND, NO_SCALE, BY_C),
         ),
         Part(
-            "Weights that were scaled too late or run down the columns are found, and no others.",
+            "Late scales and columns are found.",
             2,
             _tells(LATE, COLUMNS),
         ),

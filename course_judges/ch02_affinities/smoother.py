@@ -906,7 +906,7 @@ TASK = Task(
     KERNEL,
     (
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
-        Part("On top of that, it does far away from them, too.", 2, matches("near", "far")),
+        Part("Far away from them, it does so, too.", 2, matches("near", "far")),
     ),
     properties=(
         _at_a_station,

@@ -717,12 +717,12 @@ TASK = Task(
     GROWTH,
     (
         Part(
-            "Entry d − 1 is the variance of the dot products of the first d entries.",
+            "The variances of the dot products are right.",
             2,
             _agrees(dot_variances, "growth.0"),
         ),
         Part(
-            "On top of that, the second result is the variance after dividing by √d.",
+            "So are those after dividing by √d.",
             2,
             _agrees(dot_variances, "growth.0", "growth.1"),
         ),

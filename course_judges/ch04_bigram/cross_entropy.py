@@ -692,8 +692,8 @@ TASK = Task(
     (
         Part("The mean surprise of the targets comes out.", 1, matches("plain", "equal")),
         Part("Negative targets count for nothing.", 1, matches("ignored")),
-        Part("Adding the same large number to all logits changes nothing.", 1, matches("shifted")),
-        Part("A target with a vanishing probability gets its finite loss.", 1, matches("spread")),
+        Part("A large number added to all logits changes nothing.", 1, matches("shifted")),
+        Part("A vanishing probability has a finite loss.", 1, matches("spread")),
     ),
     properties=(_shift_matters, _worked_out),
     cases=("plain",),

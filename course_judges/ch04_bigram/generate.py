@@ -679,12 +679,12 @@ TASK = Task(
     (
         Part("A short text continues as the model says.", 2, matches("short")),
         Part(
-            "A text longer than the model's memory goes on, from its last `block_size` tokens.",
+            "A text longer than `block_size` goes on.",
             2,
             matches("beyond", "long"),
         ),
         Part(
-            "The model writes in evaluation mode and is left in the mode it was in.",
+            "The mode is right, and restored.",
             1,
             matches("training"),
         ),

@@ -667,7 +667,7 @@ TASK = Task(
     GUESS,
     (
         Part(
-            "The loss is the mean surprise of a symbol, over all texts together.",
+            "The loss is the mean over all symbols.",
             2,
             matches("equal.nll", "short.nll", "possible.nll"),
         ),

@@ -737,13 +737,12 @@ TASK = Task(
     SHARES,
     (
         Part(
-            "Without smoothing (`k = 0`), each row holds the shares of what follows in the same"
-            " text.",
+            "Without smoothing, each row holds the shares of what follows.",
             2,
             matches("counted"),
         ),
         Part(
-            "With `k > 0` every pair gets its share, and a row without a single count is uniform.",
+            "With `k > 0` every pair gets its share.",
             2,
             matches("smoothed", "little", "larger"),
         ),

@@ -600,12 +600,12 @@ TASK = Task(
     WRITING,
     (
         Part(
-            "Symbols come up as often as softmax(logits / temperature) says, in every row.",
+            "Symbols come up as often as they should.",
             2,
             lambda e: _drawn_right(e) and e.same("alone", "masked", "cool"),
         ),
         Part(
-            "The randomness is the generator's: the same seed draws the same, and it moves on.",
+            "All chance comes from the generator.",
             1,
             _obeys_generator,
         ),

@@ -677,7 +677,7 @@ TASK = Task(
     TWO,
     (
         Part(
-            "Each position of `x` gets the right average over a memory without padding.",
+            "Without padding, each position gets the right average.",
             3,
             matches("full"),
         ),

@@ -745,13 +745,13 @@ TASK = Task(
     MODULE,
     (
         Part(
-            "Looking both ways, each output is the right average of the values.",
+            "Looking both ways, the outputs are right.",
             2,
             matches("both_ways"),
         ),
         Part("With `causal=True` nothing comes from the future.", 1, matches("causal", "later")),
         Part(
-            "Texts of any length up to block_size work, one after the other.",
+            "Texts of any length up to `block_size` work.",
             1,
             matches("causal", "full", "again", "beside"),
         ),

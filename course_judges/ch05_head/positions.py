@@ -587,7 +587,7 @@ TASK = Task(
     PLACE,
     (
         Part(
-            "Symbol and position are added, for a text no longer than the table.",
+            "Symbol and position are added.",
             2,
             matches("short", "exact", "refused"),
         ),

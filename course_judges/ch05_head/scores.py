@@ -569,7 +569,7 @@ TASK = Task(
     SCORES,
     (
         Part(
-            "Queries are compared with keys, and each row belongs to a query.",
+            "Each row compares a query with the keys.",
             1,
             _right_up_to_scale,
         ),

@@ -549,9 +549,9 @@ TASK = Task(
     drop_heads,
     DROPOUT,
     (
-        Part("Whole heads are dropped, each on its own, with probability p.", 2, _chosen_well),
-        Part("What is kept is scaled so that the mean stays the same.", 2, _scaled_well),
-        Part("Evaluation and p = 0 change nothing, and p = 1 leaves zeros.", 1, _ends_well),
+        Part("Whole heads are dropped, with probability p.", 2, _chosen_well),
+        Part("The mean stays the same.", 2, _scaled_well),
+        Part("Evaluation, p = 0 and p = 1 are right.", 1, _ends_well),
         Part("All randomness comes from the generator.", 1, _obeys),
     ),
     properties=(_by_chance, _deterministic, _by_seed),

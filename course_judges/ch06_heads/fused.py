@@ -755,7 +755,7 @@ TASK = Task(
     SAME,
     (
         Part(
-            "With a reach beyond the text, every head sees all of its past.",
+            "With a large reach, every head sees its past.",
             3,
             matches("plain", "low"),
         ),

@@ -604,17 +604,17 @@ TASK = Task(
     BLOCK,
     (
         Part(
-            "Blocks that see the future are found, and no others are accused.",
+            "Blocks that see the future are found.",
             2,
             _found("future"),
         ),
         Part(
-            "Blocks that mix samples are found, and no others are accused.",
+            "Blocks that mix samples are found.",
             2,
             _found("batch"),
         ),
         Part(
-            "Blocks that don't carry the stream are found, and no others are accused.",
+            "Blocks that don't carry the stream are found.",
             2,
             _found("stream"),
         ),

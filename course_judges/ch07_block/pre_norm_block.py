@@ -728,7 +728,7 @@ TASK = Task(
     BLOCK,
     (
         Part(
-            "Each of the three branches reads the normalized stream and is added, in this order.",
+            "Three branches read the normalized stream, and are added.",
             2,
             matches("plain", "other"),
         ),

@@ -808,7 +808,7 @@ TASK = Task(
     STREAM,
     (
         Part(
-            "The output is the input plus the output of each branch, divided by √N.",
+            "The branches are added, divided by √N.",
             1,
             matches("stream.out", "again", "twice"),
         ),

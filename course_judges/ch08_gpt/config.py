@@ -588,13 +588,12 @@ TASK = Task(
     SECTION,
     (
         Part(
-            "Settings that a model can have are accepted, `head_size` is C / H, and each "
-            "impossible setting alone raises a ValueError.",
+            "Possible settings are accepted, and each impossible one is refused.",
             1,
             lambda evidence: _accepts(evidence) and _refused(evidence, *_ALONE),
         ),
         Part(
-            "The message names the wrong setting, its value, and no right settings.",
+            "The message names the wrong setting and its value.",
             1,
             _says_what_is_wrong,
         ),

@@ -651,20 +651,18 @@ TASK = Task(
     WRITING,
     (
         Part(
-            "One symbol is written from the last logits, and none if `count` is 0.",
+            "Symbols are written from the last logits.",
             1,
             lambda e: e.same("one", "none") and integers(e, "one", "none"),
         ),
+        Part("A row that wrote `stop` is filled with it.", 1, matches("some")),
         Part(
-            "A row that wrote `stop` is filled with it, and the others go on.", 1, matches("some")
-        ),
-        Part(
-            "Writing ends when every row has stopped, and a `stop` in the prompt doesn't count.",
+            "Writing ends when every row has stopped.",
             2,
             matches("all", "seen", "alone"),
         ),
         Part(
-            "The model writes in evaluation mode and is then put back into its own mode.",
+            "The mode is right, and restored.",
             1,
             matches("training"),
         ),

@@ -739,18 +739,16 @@ TASK = Task(
     START,
     (
         Part(
-            "Embeddings and matrices are normal with `std`, and tied weights stay tied.",
+            "Embeddings and matrices are normal with `std`.",
             2,
             _plain_right,
         ),
         Part(
-            "The matrices at the end of a branch are divided by the root of their number.",
+            "The last matrices of branches are smaller.",
             1,
             _ends_right,
         ),
-        Part(
-            "Biases are 0, norms start with weights of 1, and nothing is returned.", 1, _rest_right
-        ),
+        Part("Biases and norms start as they should.", 1, _rest_right),
     ),
     properties=(_something_off,),
 )

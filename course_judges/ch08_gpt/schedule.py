@@ -382,14 +382,14 @@ TASK = Task(
     RATE,
     (
         Part(
-            "The rate rises in equal steps and is full at the last step of the warm-up.",
+            "The rate rises in equal steps.",
             1,
             _rise_right,
         ),
         Part("Between warm-up and decay it stays full.", 1, _level_right),
-        Part("It falls in equal steps to `final` at the very last step.", 1, _fall_right),
+        Part("It falls in equal steps to `final`.", 1, _fall_right),
         Part(
-            "It works without a warm-up, without a decay, and with nothing in between.",
+            "It works without warm-up or decay.",
             1,
             matches(*CASES),
         ),

@@ -353,7 +353,7 @@ TASK = Task(
     (
         Part("Each row keeps its own k likeliest symbols and no others.", 1, sets_agree("kept")),
         Part(
-            "The kept symbols have their probabilities, renormalized, for any k and any logits.",
+            "The kept symbols have their renormalized probabilities.",
             1,
             lambda e: (
                 e.same("kept", "edges", "extreme", "row", "symbol")

@@ -594,13 +594,12 @@ TASK = Task(
     CHOICE,
     (
         Part(
-            "The set is the smallest one that reaches p, after the temperature.",
+            "The set is the smallest one that reaches p.",
             2,
             sets_agree("nucleus"),
         ),
         Part(
-            "The kept symbols have their probabilities, renormalized. p = 1 keeps all symbols, and "
-            "a sum of exactly p is enough.",
+            "The kept symbols have their renormalized probabilities.",
             1,
             lambda e: (
                 _enough_for_a_half(e)

@@ -382,7 +382,7 @@ TASK = Task(
     PAST,
     (
         Part(
-            "Predictions are distributions and better than those of counted symbols.",
+            "Predictions beat those of counted symbols.",
             1,
             lambda e: _loss(e) < _counted(e)[0] - _LITTLE,
         ),
@@ -392,7 +392,7 @@ TASK = Task(
             lambda e: _loss(e) < _counted(e)[1] - CLEARLY_BELOW_PAIRS,
         ),
         Part(
-            "Asked twice about the same context, the model predicts the same.",
+            "Asked twice, the model predicts the same.",
             1,
             lambda e: _loss(e) < _counted(e)[0] - _LITTLE and not _wavers(e),
         ),

@@ -659,7 +659,7 @@ TASK = Task(
     POSITION,
     (
         Part(
-            "The first letter of a name, right after the boundary, has the right loss.",
+            "The first letter of a name has the right loss.",
             2,
             lambda e: bool(abs(e.yours("losses")[0] - e.right("losses")[0]) < 1e-4),
         ),

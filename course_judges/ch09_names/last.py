@@ -652,7 +652,7 @@ TASK = Task(
     (
         Part("The loss with the longest past is right.", 2, _longest_right),
         Part(
-            "All lengths are asked about the same targets, and the model stays in its mode.",
+            "All lengths have the same targets, and the mode stays.",
             2,
             matches("losses", "twice"),
         ),

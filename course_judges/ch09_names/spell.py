@@ -697,7 +697,7 @@ TASK = Task(
         Part("Names with a prefix are right.", 1, _letters("prefix")),
         Part("Names that may not end too soon are right.", 2, _letters("shortest")),
         Part(
-            "All are right, and the model is in its mode again, the prefix as it was.",
+            "So are all others, and mode and prefix stay.",
             1,
             matches("empty", "prefix", "shortest", "complete"),
         ),

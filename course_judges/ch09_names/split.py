@@ -486,7 +486,7 @@ TASK = Task(
     split_names,
     SPLIT,
     (
-        Part("Every entry of the list is in one split, as it is spelled.", 1, _nothing_lost),
+        Part("Every entry is in one split, as it is spelled.", 1, _nothing_lost),
         Part("No name is in two splits, however it is spelled.", 1, _apart),
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),

@@ -567,7 +567,7 @@ TASK = Task(
     name_stream,
     ROWS,
     (
-        Part("Each row begins with a boundary and the first of its own names.", 1, _begins),
+        Part("Each row begins with its own first name.", 1, _begins),
         Part("Row b of step n + 1 continues row b of step n.", 1, _continues),
         Part("The inputs are right.", 1, matches("stream.x", "other.x")),
         Part(

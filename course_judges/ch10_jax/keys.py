@@ -383,12 +383,12 @@ TASK = Task(
     KEYS,
     (
         Part(
-            "Every leaf has its shape, and normal numbers of the right spread.",
+            "Every leaf has its shape and spread.",
             2,
             lambda e: _spread(e) and _normal(e),
         ),
-        Part("No key is used twice, and the one that comes back is unused.", 2, _disciplined),
-        Part("The same key draws the same tree, another key another one.", 1, _obeys),
+        Part("No key is used twice.", 2, _disciplined),
+        Part("The same key draws the same tree.", 1, _obeys),
     ),
     properties=(_wide, _around),
 )

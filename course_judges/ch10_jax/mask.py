@@ -388,7 +388,7 @@ TASK = Task(
             lambda e: e.same(*_CASES, "ends"),
         ),
         Part(
-            "Gradients are right and finite, whatever the hidden scores are.",
+            "Gradients are right and finite.",
             2,
             lambda e: e.same("gradient", "wild"),
         ),

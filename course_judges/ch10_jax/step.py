@@ -185,9 +185,9 @@ TASK = Task(
     STEP,
     (
         Part("Parameters, velocity and loss are right without clipping.", 3, matches("plain")),
-        Part("A long gradient is shortened, the whole tree by one factor.", 2, matches("clipped")),
+        Part("A long gradient is shortened as a whole.", 2, matches("clipped")),
         Part(
-            "It is pure: it compiles, and leaves what it is given alone.",
+            "It is pure, and compiles.",
             1,
             matches("compiled", "kept"),
         ),

@@ -367,12 +367,12 @@ TASK = Task(
     BUILD,
     (
         Part(
-            "Each position looks one back, as sharply as asked, and nowhere else.",
+            "Each position looks one back, as sharply as asked.",
             2,
             matches("head.weights", "head.scores", "wide.scores"),
         ),
         Part(
-            "It writes the token found there, into channels of its own.",
+            "It writes the token found there.",
             2,
             matches("head.weights", "head.written", "wide.weights", "wide.written"),
         ),

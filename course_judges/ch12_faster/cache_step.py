@@ -716,7 +716,7 @@ TASK = Task(
     ROW,
     (
         Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
-        Part("Key and value are behind what the row had, in new tensors.", 3, matches(*_KEPT)),
+        Part("Key and value are behind what the row had.", 3, matches(*_KEPT)),
     ),
     properties=(_misplaced, _other_weights),
 )

@@ -547,7 +547,7 @@ TASK = Task(
             lambda e: exact(e) and exact_for_one(e),
         ),
         Part(
-            "It does, drafts are kept often enough, and all chance comes from the generator.",
+            "Drafts are kept often enough, by the generator's chance.",
             3,
             lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
         ),

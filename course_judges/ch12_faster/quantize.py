@@ -736,7 +736,7 @@ TASK = Task(
     _variant(),
     BITS,
     (
-        Part("With 8 bits, each group of neighbors in a row has its scale.", 2, matches("eight")),
+        Part("With 8 bits, each group has its scale.", 2, matches("eight")),
         Part("It also works with other numbers of bits.", 1, matches("few", "undivided")),
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),

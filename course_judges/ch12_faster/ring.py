@@ -573,7 +573,7 @@ TASK = Task(
             "While the ring fills up, empty places have no share.", 3, matches("filling", "first")
         ),
         Part(
-            "In a full ring, the oldest token gives way, and ages go around.",
+            "In a full ring, the oldest token gives way.",
             5,
             matches("full", "last_place", "round", "alone"),
         ),

@@ -599,12 +599,12 @@ TASK = Task(
     COST,
     (
         Part(
-            "The seconds of each part cover all blocks and all symbols.",
+            "The seconds of each part are right.",
             4,
             _seconds("growing"),
         ),
         Part(
-            "It works beyond the context, too, and leaves the model as it was.",
+            "It works beyond the context, too.",
             2,
             lambda e: e.same("growing", "cropped"),
         ),

@@ -740,7 +740,7 @@ TASK = Task(
     (
         Part("The sink and the values have their shares.", 2, matches("gentle")),
         Part("Scores of up to 300 and below −400 do no harm.", 2, matches("steep", "low")),
-        Part("A chunk or a row in which all is hidden gives no NaN.", 2, matches("hidden")),
+        Part("Where all is hidden, nothing is NaN.", 2, matches("hidden")),
     ),
     properties=(_other_sums, _sink_with_a_value, _other_weights),
 )

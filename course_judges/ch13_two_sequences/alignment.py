@@ -382,7 +382,7 @@ TASK = Task(
     LOOKS,
     (
         Part("Without padding, every head has the right score.", 2, matches("whole")),
-        Part("Padding is left out before seeing where a head looks.", 2, matches("padded")),
+        Part("Padding is left out first.", 2, matches("padded")),
     ),
     properties=(_other_choices,),
     examples=(_worked_out,),

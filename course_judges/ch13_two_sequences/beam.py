@@ -871,7 +871,7 @@ TASK = Task(
     (
         Part("With width 1, it is greedy decoding.", 1, matches("greedy")),
         Part(
-            "A wider beam finds the right texts, whatever `longest` is.",
+            "A wider beam finds the right texts.",
             3,
             matches("beam", "short"),
         ),

@@ -809,7 +809,7 @@ TASK = Task(
     CrossAttention,
     ATTENTION,
     (
-        Part("Every position of `x` gets what all heads found in the memory.", 2, matches("whole")),
+        Part("Every position gets what all heads found.", 2, matches("whole")),
         Part("Padding of the memory gets no weight.", 2, matches("padded")),
         Part("If the memory holds no word, `x` is unchanged.", 1, matches("empty")),
         Part("No linear layer has a bias.", 1, matches("whole", "biases")),

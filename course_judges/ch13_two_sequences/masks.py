@@ -461,7 +461,7 @@ TASK = Task(
     ATTENTION,
     (
         Part(
-            "A word of the target sees itself and the words before it.",
+            "A word sees itself and the words before it.",
             1,
             lambda e: e.same("whole.own") and _true_or_false(e),
         ),

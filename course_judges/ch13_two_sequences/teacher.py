@@ -560,10 +560,10 @@ TASK = Task(
     teacher_forced,
     BATCH,
     (
-        Part("Texts of one length are shifted by one, with start and end.", 2, matches("alike")),
+        Part("Texts of one length are shifted by one.", 2, matches("alike")),
         Part("Shorter texts are filled up, and padding isn't predicted.", 1, matches("padded")),
         Part(
-            "Texts that are too long are cut without an end, and all tokens are integers.",
+            "Texts that are too long are cut.",
             1,
             lambda e: e.same("cut") and integers(e, *_TOKENS),
         ),
