@@ -36,11 +36,19 @@ def follows(drawn: Array, probability: Array) -> bool:
         Symbols between 0 and V − 1.
     probability : (V,) float
     """
-    drawn = np.asarray(drawn)
+    drawn = whole(drawn)
     if drawn.dtype.kind not in "iu" or drawn.min() < 0 or drawn.max() >= len(probability):
         return False
     count = np.bincount(drawn, minlength=len(probability))
     return bool((_surprise(count, len(drawn), probability) < IMPLAUSIBLE).all())
+
+
+def whole(numbers: Array) -> Array:
+    """Numbers as integers, if that changes none of them: a part of its own asks for their kind."""
+    numbers = np.asarray(numbers)
+    if numbers.dtype.kind != "f" or not np.array_equal(numbers, np.rint(numbers)):
+        return numbers
+    return numbers.astype(np.int64)
 
 
 def softmax(logits: Array) -> Array:

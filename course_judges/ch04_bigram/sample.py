@@ -12,8 +12,9 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import WRITING
-from course_judges.chance import IMPLAUSIBLE, follows, softmax, worst_share
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.chance import IMPLAUSIBLE, follows, softmax, whole, worst_share
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.properties import integers
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.sample import COOL
@@ -77,7 +78,7 @@ def _obeys_generator(evidence: Evidence) -> bool:
 
 def _draws_symbols(evidence: Evidence, name: str) -> bool:
     """True if several symbols came up, as they do in 60 rows with equal chances."""
-    drawn = evidence.yours(f"seeded.{name}")
+    drawn = whole(evidence.yours(f"seeded.{name}"))
     known = drawn.dtype.kind in "iu" and drawn.min() >= 0 and drawn.max() < evidence.number("V")
     return bool(known) and len(np.unique(drawn)) > 1
 
@@ -270,6 +271,18 @@ def _known_shares(evidence: Evidence) -> str:
         (_normalized(wanted**2), "That fits weights that are the squares of the probabilities"),
     )
     return next((f" {said}." for shares, said in known if _rows_follow(evidence, shares)), "")
+
+
+def _floats(evidence: Evidence) -> Finding | None:
+    if not (_drawn_right(evidence) and evidence.same("cold")) or integers(evidence, "cold", "many"):
+        return None
+    return Finding(
+        "kind-of-number",
+        "Your symbols are right, but they aren't integers.",
+        "A symbol looks up a row of the embedding, which takes integers: `multinomial` and "
+        "`argmax` return them.",
+        WRITING,
+    )
 
 
 def _shares_are_off(evidence: Evidence) -> Finding | None:
@@ -609,7 +622,11 @@ TASK = Task(
             1,
             _obeys_generator,
         ),
-        Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
+        Part(
+            "Temperature 0 takes the most likely symbol.",
+            1,
+            lambda e: e.same("cold") and integers(e, "cold", "many"),
+        ),
     ),
-    properties=(_shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot),
+    properties=(_floats, _shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_judges.chance import IMPLAUSIBLE, follows
+from course_judges.chance import IMPLAUSIBLE, follows, whole
 from course_judges.evidence import Evidence
 from course_tasks.answers import Array
 from course_tasks.ch12_faster.drafts import SINGLE_ROWS, VOCABULARY, own_symbols
@@ -50,7 +50,7 @@ class Rule:
 def counts(evidence: Evidence) -> tuple[Array, Array]:
     """(B,) each: how many drafts each row keeps, and its symbol after them."""
     B = evidence.number("B")
-    count, symbol = evidence.shaped("chance.count", (B,)), evidence.shaped("chance.symbol", (B,))
+    count, symbol = (whole(evidence.shaped(f"chance.{name}", (B,))) for name in ("count", "symbol"))
     if count.dtype.kind not in "iu" or symbol.dtype.kind not in "iu":
         raise ValueError("counts and symbols are whole numbers")
     return count, symbol
@@ -136,7 +136,7 @@ def of_one(evidence: Evidence) -> tuple[Array, Array, Array]:
     """
     rows = np.arange(SINGLE_ROWS)
     count, symbol = (
-        evidence.shaped(f"single.{name}", (SINGLE_ROWS,)) for name in ("count", "symbol")
+        whole(evidence.shaped(f"single.{name}", (SINGLE_ROWS,))) for name in ("count", "symbol")
     )
     # Each row has its symbols shifted by a number of its own, which is undone here.
     meant = (symbol - own_symbols()[:, 0]) % VOCABULARY

@@ -27,6 +27,7 @@ from course_judges.ch12_faster.draft_rules import wrong_step
 from course_judges.ch12_faster.sections import DRAFTS
 from course_judges.chance import follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
+from course_judges.properties import integers
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch12_faster.drafts import own_symbols
@@ -549,7 +550,12 @@ TASK = Task(
         Part(
             "Drafts are kept often enough, by the generator's chance.",
             3,
-            lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
+            lambda e: (
+                exact(e)
+                and kept_often(e)
+                and obeys_the_generator(e)
+                and integers(e, "chance.count", "chance.symbol")
+            ),
         ),
     ),
     properties=(
