@@ -336,9 +336,8 @@ def measured_otherwise(ranges: Ranges, what: str, effect: str, *slips: Ranges) -
         side = "small" if value < ranges[_text(evidence)][name][0] else "large"
         return f"That makes `{name}` too {side}. {_compared(value, *slip)} {effect}"
 
-    return mistake(what, says, recognized=lambda evidence: match(evidence) is not None)(
-        lambda: middle(slips[0])
-    )
+    made = mistake(what, says, recognized=lambda evidence: match(evidence) is not None)
+    return replace(made(lambda: middle(slips[0])), inferred=True)
 
 
 def _compared(value: float, low: float, high: float) -> str:

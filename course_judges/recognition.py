@@ -32,17 +32,31 @@ def recognize(
     right : Evidence, optional
         A draw in which it is right.
     """
-    for known in task.mistakes:
-        if all(_fits(known, task, probe, draw) for draw in failing) and (
-            right is None or _fits(known, task, probe, right, wrong_somewhere=False)
-        ):
-            return Finding(
-                known.name,
-                say(known.what, failing[0]),
-                say(known.effect, failing[0]),
-                known.section or task.section,
-            )
+    for place, known in enumerate(task.mistakes):
+        if not _made(known, task, probe, failing, right):
+            continue
+        others = [
+            say(other.what, failing[0])
+            for other in task.mistakes[place + 1 :]
+            if known.inferred and other.inferred and _made(other, task, probe, failing, right)
+        ]
+        beside = f" Other slips give such numbers, too: {' '.join(others)}" if others else ""
+        return Finding(
+            known.name,
+            say(known.what, failing[0]),
+            f"{say(known.effect, failing[0])}{beside}",
+            known.section or task.section,
+        )
     return None
+
+
+def _made(
+    known: Mistake, task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
+) -> bool:
+    """True if a mistake fits in every draw."""
+    return all(_fits(known, task, probe, draw) for draw in failing) and (
+        right is None or _fits(known, task, probe, right, wrong_somewhere=False)
+    )
 
 
 def recognize_where_wrong(

@@ -72,6 +72,8 @@ class Mistake:
         Replaces the comparison if answers are random, so that only their statistics can tell.
     also : tuple of object
         Other answers that make the same mistake; to equal one of them is enough.
+    inferred : bool
+        Whether it is inferred from ranges of numbers, which may fit more than one mistake.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Mistake:
     cases: tuple[str, ...] = ()
     recognized: Callable[[Evidence], bool] | None = None
     also: tuple[Any, ...] = ()
+    inferred: bool = False
 
 
 def mistake(

@@ -199,9 +199,12 @@ def divided_by(divisor: float, dimensions: Mapping[str, int], exact: float = _EX
     """A sentence on what scores were divided by, if it wasn't √D."""
     D = dimensions["D"]
     name = named_divisor(divisor, dimensions, exact)
-    known = f", which is {name}" if name else ""
     taken, root = numbers_apart(divisor, D**0.5)
-    told = f"You divide the scores by {taken}{known}, but √D is {root}."
+    told = (
+        f"You divide the scores by {taken}, which is {name}, but √D is {root}."
+        if name
+        else f"Your weights fit scores divided by {taken}, but √D is {root}."
+    )
     return f"{told} {_PRECEDENCE.get(name, '')}".strip()
 
 

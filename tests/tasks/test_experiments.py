@@ -87,6 +87,24 @@ def test_stored_run_with_a_slip_is_called_by_its_name_unless_its_numbers_are_rig
     assert told - {"other-text"} == {experiment_slips.finding(slip)}
 
 
+def test_numbers_that_fit_two_slips_are_told_both():
+    both = {}
+    for task in EXPERIMENTS:
+        slips = experiments.slips(task)
+        for one, other in itertools.combinations(slips, 2):
+            for text in slips[one].keys() & slips[other].keys():
+                ranges = [slips[slip][text].items() for slip in (one, other)]
+                shared = {
+                    name: (max(low, lower), min(high, higher))
+                    for (name, (low, high)), (_, (lower, higher)) in zip(*ranges, strict=True)
+                }
+                if all(low < high for low, high in shared.values()):
+                    noted = {name: (low + high) / 2 for name, (low, high) in shared.items()}
+                    both[task, one, other] = {"text": text, **noted}
+    asked = [str(check(task, lambda noted=noted: noted)) for (task, _, _), noted in both.items()]
+    assert any("Other slips give such numbers, too: You probably" in said for said in asked)
+
+
 @pytest.mark.parametrize("task", EXPERIMENTS)
 def test_number_just_beyond_what_runs_give_is_not_put_down_to_a_slip(task):
     for text, numbers in experiments.ranges(task).items():
