@@ -5,19 +5,23 @@ Everything that came out of student code goes through `untrusted` first.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from course_grader.outcome import Outcome, Status, TaskOutcome
 from course_grader.reports.rendering import render
 from course_grader.reports.untrusted import (
+    MOST_PIXELS,
     ZERO_WIDTH_SPACE,
     code,
     inert,
     made_output,
     on_one_line,
+    picture_size,
     plain,
     safe_output,
+    too_large,
 )
 from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import Kind, Step
@@ -48,6 +52,7 @@ class _Budget:
             "output": MOST_CHARACTERS_OF_OUTPUTS,
             "picture": MOST_PICTURE_CHARACTERS,
         }
+        self._pixels = MOST_PIXELS
 
     def source(self, step: Step, shown: str) -> str:
         """A cell of the student's, or a note if it does not fit; an answer to a question always."""
@@ -60,7 +65,7 @@ class _Budget:
         for output in result.outputs if result else ():
             if self._is_over(output):
                 continue
-            for safe in safe_output(output):
+            for safe in map(self._of_some_size, safe_output(output)):
                 data = safe.get("data", {})
                 kind = "picture" if "image/png" in data else "output"
                 parts = (safe.get("text"), *safe.get("traceback", ()), *data.values())
@@ -68,6 +73,17 @@ class _Budget:
                     yield safe
                 else:
                     yield made_output("stream", name="stdout", text=_TOO_MUCH)
+
+    def _of_some_size(self, safe: Any) -> Any:
+        """An output, or a sentence for a picture that has more pixels than are left."""
+        picture = safe.get("data", {}).get("image/png")
+        if picture is None:
+            return safe
+        width, height = picture_size(base64.b64decode(picture[:32]))
+        if width * height > self._pixels:
+            return made_output("display_data", data={"text/plain": too_large(width, height)})
+        self._pixels -= width * height
+        return safe
 
     def _is_over(self, output: Mapping[str, Any]) -> bool:
         """Whether no more outputs of this kind fit; making them safe takes time, too."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,14 @@ MOST_CHARACTERS_OF_AN_OUTPUT = 20_000
 # Lines of code have some 100 characters. A line of 20,000 can take 17 s to color.
 MOST_CHARACTERS_OF_A_LINE = 500
 
+# Of all pictures of a page together, and so of each: a browser holds four bytes a pixel, whatever
+# the file's own size is. A figure of a course has half a million.
+MOST_PIXELS = 25_000_000
+
 _PNG = b"\x89PNG\r\n\x1a\n"
+# Parts of a PNG that draw it. Others hold further frames, profiles and texts that unfold.
+_DRAWING = frozenset((b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"sRGB", b"pHYs", b"IDAT", b"IEND"))
+_HEADER_BYTES, _AROUND_A_PART = 13, 12
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 # Where Markdown, or a page that shows it, would begin a tag, a link, a picture or a program. Each
@@ -87,19 +95,58 @@ def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def safe_data(data: Mapping[str, Any]) -> dict[str, str]:
-    """Of what a cell displayed: a PNG if it is one, or else its plain text."""
+    """Of what a cell displayed: a PNG if it is one, and not too large; or else its plain text."""
     picture = data.get("image/png")
     if isinstance(picture, str) and len(picture) * 3 // 4 <= MOST_PICTURE_BYTES:
         try:
             raw = base64.b64decode("".join(picture.split()), validate=True)
         except (binascii.Error, ValueError):
             raw = b""
-        if raw.startswith(_PNG):
-            return {"image/png": base64.b64encode(raw).decode(), "text/plain": "a picture"}
+        drawn = drawing(raw)
+        if drawn and math.prod(picture_size(drawn)) <= MOST_PIXELS:
+            return {"image/png": base64.b64encode(drawn).decode(), "text/plain": "a picture"}
+        if drawn:
+            return {"text/plain": too_large(*picture_size(drawn))}
     for kind in ("text/plain", "text/markdown", "text/html"):
         if isinstance(data.get(kind), str):
             return {"text/plain": plain(data[kind])}
     return {}
+
+
+def drawing(png: bytes) -> bytes:
+    """A PNG without anything that does not draw its one picture; empty if it is none.
+
+    So its header says how much a browser has to hold for it.
+    """
+    if not png.startswith(_PNG):
+        return b""
+    parts, at = [_PNG], len(_PNG)
+    while at + _AROUND_A_PART <= len(png):
+        length = int.from_bytes(png[at : at + 4], "big")
+        kind, end = png[at + 4 : at + 8], at + _AROUND_A_PART + length
+        if end > len(png) or (len(parts) == 1) != (kind == b"IHDR"):
+            return b""
+        if kind == b"IHDR" and length != _HEADER_BYTES:
+            return b""
+        if kind in _DRAWING:
+            parts.append(png[at:end])
+        if kind == b"IEND":
+            return b"".join(parts)
+        at = end
+    return b""
+
+
+def picture_size(drawn: bytes) -> tuple[int, int]:
+    """Width and height, in pixels, of what `drawing` returned."""
+    return int.from_bytes(drawn[16:20], "big"), int.from_bytes(drawn[20:24], "big")
+
+
+def too_large(width: int, height: int) -> str:
+    """What stands in place of a picture that a page does not show."""
+    return (
+        f"(a picture of {width:,} × {height:,} pixels, not shown: the pictures of a page have "
+        f"{MOST_PIXELS:,} together at most)"
+    )
 
 
 def plain(text: Any) -> str:

@@ -24,7 +24,12 @@ from traitlets import Instance
 
 from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner import frames
+from course_tasks.runner.limits import MEGABYTE
 from course_tasks.runner.outputs import Outputs
+
+# Of all that a submission sends out, pictures take half at most, where three bytes are written as
+# four characters. Further ones are dropped, so that the answers behind them have room.
+PART_FOR_PICTURES = 3 / 8
 
 # The tasks import torch, but the isolation is tried in a process that has not imported it yet; see
 # `ready_for_tasks`.
@@ -219,9 +224,13 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
         if each is None:
             return
         inputs[each[0]["task"]] = each[1]
-    most = (job["limits"]["output_kilobytes"] * 1024, job["limits"]["picture_kilobytes"] * 1024)
+    limits = job["limits"]
+    most_text, most_pictures = (
+        limits[f"{kind}_kilobytes"] * 1024 for kind in ("output", "picture")
+    )
+    left_for_pictures = int(limits["answer_megabytes"] * MEGABYTE * PART_FOR_PICTURES)
     for number, step in enumerate(job["steps"]):
-        shell.outputs = outputs = Outputs(*most)
+        shell.outputs = outputs = Outputs(most_text, min(most_pictures, left_for_pictures))
         payload, problem = b"", ""
         with redirected(shell):
             if step["kind"] == "code":
@@ -233,6 +242,7 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
             "outputs": outputs.finished(),
             "problem": problem,
         }
+        left_for_pictures -= outputs.picture_bytes
         frames.send(wire, header, payload)
 
 

@@ -128,8 +128,14 @@ def own_user(user: int, group: int) -> None:
 
 @functools.cache
 def prefixes_to_keep() -> frozenset[str]:
-    """Folders of Python that lie in a writable place; found before a process is forked."""
-    prefixes = {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+    """Folders of Python that lie in a writable place, or have a name there; found before a process
+    is forked.
+    """
+    prefixes = {
+        name(prefix)
+        for prefix in (sys.prefix, sys.base_prefix)
+        for name in (os.path.abspath, os.path.realpath)
+    }
     return frozenset(
         prefix
         for prefix in prefixes

@@ -35,6 +35,11 @@ class Outputs:
         self.cut = False
         self.items: list[dict[str, Any]] = []
 
+    @property
+    def picture_bytes(self) -> int:
+        """Bytes of the pictures that are kept."""
+        return self._most[1] - self.left_for_pictures
+
     def write(self, name: str, text: str) -> None:
         """Add text of stdout or stderr, to the last output where it is of the same kind."""
         text = self._fit(text)

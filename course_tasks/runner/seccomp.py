@@ -2,10 +2,15 @@
 
 It refuses three kinds. The first are calls from which ways out of a sandbox are built: namespaces,
 keys and other processes' memory. The second are calls for memory that is charged to no process:
-shared memory without a file, that of System V, and data that waits in pipes and sockets. The third
-are calls that reach other submissions or take a larger part of the machine: networks, priorities,
-cores, sessions (the kernel shares processor time between them), limits and signals of the
-supervisor, file watches, and caches of files.
+shared memory without a file, that of System V, data that waits in pipes and sockets, rules and
+filters that the kernel keeps for a process. The third are calls that reach other submissions or
+take a larger part of the machine: networks, priorities, cores, sessions (the kernel shares
+processor time between them), limits and signals of the supervisor, file watches, and caches of
+files.
+
+Locks on files are of the second kind and of the third: the kernel keeps as many as somebody asks
+for, and submissions see the same files of Python. Honest programs lock files of their own, which
+nobody else can open, so a lock is answered as if it was there.
 
 The filter is a program for the kernel's own classic BPF machine (seccomp(2)). It holds for a
 process and all that it starts, and cannot be removed. It is written out here, because it has to be
@@ -82,6 +87,10 @@ REFUSED: dict[str, tuple[int, int]] = {
     "msgrcv": (70, 188),
     "msgctl": (71, 187),
     "mq_open": (240, 180),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+    "seccomp": (317, 277),
     # A larger part of the machine, or what others do there.
     "sched_setaffinity": (203, 122),
     "sched_setscheduler": (144, 119),
@@ -118,6 +127,9 @@ REFUSED: dict[str, tuple[int, int]] = {
 # A membarrier interrupts other cores, and the libraries that use it can do without it.
 MISSING: dict[str, tuple[int, int]] = {"clone3": (435, 435), "membarrier": (324, 283)}
 
+# These are answered with success, and nothing is done.
+ANSWERED: dict[str, tuple[int, int]] = {"flock": (73, 32)}
+
 # Calls of later kernels are refused like that, too, since nothing is known of them here.
 FIRST_UNKNOWN = 463
 
@@ -139,12 +151,15 @@ class Test(NamedTuple):
     values: tuple[int, ...]
 
 
-# Calls that are refused for some arguments: the numbers, the error, and tests that must all hold.
+# Calls that are refused for some arguments: the numbers, the error (0: answered with success), and
+# tests that must all hold.
 # The kernel takes each of these arguments for a number of 32 bits, or for flags of which the
 # upper half means nothing, so only the lower half decides, whatever the upper one holds.
 _SUPERVISOR = (Test(0, "is", (1,)),)
 _MAP_SHARED, _MAP_ANONYMOUS, _MAP_HUGETLB = 0x01, 0x20, 0x40000
 _F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ = 1024, 1026, 1031
+_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW = 6, 7, 37, 38
+_PR_SET_SECCOMP, _PR_FUTEX_HASH = 22, 78
 _SO_ATTACH_FILTER, _SO_SNDBUFFORCE, _SO_RCVBUFFORCE, _SO_ATTACH_BPF = 26, 32, 33, 50
 # CLONE_NEWNS, …CGROUP, …UTS, …IPC, …USER, …PID, …NET.
 _NEW_NAMESPACE = 0x7E020000
@@ -172,6 +187,8 @@ REFUSED_FOR: tuple[tuple[str, tuple[int, int], int, tuple[Test, ...]], ...] = (
     ("mmap", (9, 222), errno.EPERM, (Test(3, "all", (_MAP_SHARED | _MAP_ANONYMOUS,)),)),
     ("mmap", (9, 222), errno.EPERM, (Test(3, "any", (_MAP_HUGETLB,)),)),
     ("fcntl", (72, 25), errno.EPERM, (Test(1, "is", (_F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ)),)),
+    ("fcntl", (72, 25), 0, (Test(1, "is", (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW)),)),
+    ("prctl", (157, 167), errno.EPERM, (Test(0, "is", (_PR_SET_SECCOMP, _PR_FUTEX_HASH)),)),
     ("prlimit64", (302, 261), errno.EPERM, (Test(0, "not", (0,)),)),
     # The supervisor is process 1 of its namespace.
     ("kill", (62, 129), errno.EPERM, _SUPERVISOR),
@@ -190,7 +207,7 @@ _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # places in struct seccomp_data
 _X32 = 0x40000000  # the other way to call an x86-64 kernel, with numbers of its own
 
-_PR_SET_SECCOMP, _FILTER_MODE = 22, 2
+_FILTER_MODE = 2
 
 Instruction = tuple[int, int, int, int]
 
@@ -253,7 +270,7 @@ def instructions(column: int, architecture: int) -> Iterator[Instruction]:
     yield _refuse(errno.EPERM)
     yield _AT_LEAST, 0, 1, FIRST_UNKNOWN
     yield _refuse(errno.ENOSYS)
-    for calls, number in ((REFUSED, errno.EPERM), (MISSING, errno.ENOSYS)):
+    for calls, number in ((REFUSED, errno.EPERM), (MISSING, errno.ENOSYS), (ANSWERED, 0)):
         for numbers in calls.values():
             if numbers[column] >= 0:
                 yield _EQUAL, 0, 1, numbers[column]

@@ -1,14 +1,18 @@
 """The filter refuses system calls that reach others or hide memory, and leaves honest ones."""
 
 import errno
+import fcntl
 import itertools
+import os
 import re
 import socket
+import threading
 from pathlib import Path
 
 import pytest
 from walled_runs import ask
 
+from course_grader.sandbox import selftest
 from course_tasks.runner import seccomp
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -16,8 +20,10 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 def call(name, *arguments, then=""):
     """A cell that makes a system call by its number; 0 or the name of the error."""
-    numbers = seccomp.REFUSED.get(name) or next(
-        each for one, each, *_ in seccomp.REFUSED_FOR if one == name
+    numbers = (
+        seccomp.REFUSED.get(name)
+        or seccomp.ANSWERED.get(name)
+        or next(each for one, each, *_ in seccomp.REFUSED_FOR if one == name)
     )
     return f"""
 import ctypes, errno, os, socket
@@ -60,6 +66,12 @@ REFUSED_CALLS = {
     "what others read": ("inotify_init1", 0),
     "all files written to disk": ("syncfs", "os.open('/usr', 0)"),
     "contexts of asynchronous input": ("io_setup", 8, "id(bytes(64)) + 32"),
+    "rules of Landlock": ("landlock_create_ruleset", "id((1).to_bytes(8, 'little')) + 32", 8, 0),
+    "a rule more": ("landlock_add_rule", 0, 1, 0, 0),
+    "a rule for itself": ("landlock_restrict_self", 0, 0),
+    "a filter of its own": ("seccomp", 1, 0, 0),
+    "a filter of its own, by the older call": ("prctl", 22, 2, 0),
+    "a table of locks in memory": ("prctl", 78, 1, 4, 0),
 }
 
 
@@ -68,6 +80,59 @@ def test_filter_refuses_what_reaches_others_or_is_in_nobodys_count(warm):
     assert dict(zip(REFUSED_CALLS, ask(warm, *cells), strict=True)) == dict.fromkeys(
         REFUSED_CALLS, "EPERM"
     )
+
+
+LOCKED = """
+import fcntl, os, sqlite3
+def found():
+    shared = open(os.__file__)
+    fcntl.flock(shared, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    own = open("own", "w+")
+    fcntl.lockf(own, fcntl.LOCK_EX)
+    child = os.fork()
+    if child == 0:
+        with open("own", "r+") as same:
+            fcntl.lockf(same, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no lock of the parent is there
+        os._exit(0)
+    with sqlite3.connect("data.db") as known:
+        known.execute("create table one (two)")
+        known.execute("insert into one values (3)")
+    return [os.waitpid(child, 0)[1], known.execute("select two from one").fetchone()]
+"""
+
+
+def test_lock_is_answered_and_reaches_nobody(warm):
+    """Not a process outside that holds the same file, nor the kernel's memory."""
+    with open(os.__file__, encoding="utf-8") as outside:
+        fcntl.flock(outside, fcntl.LOCK_EX)
+        assert ask(warm, LOCKED) == [[0, [3]]]
+        fcntl.flock(outside, fcntl.LOCK_UN)
+    held = """
+import fcntl, os
+locked = open(os.__file__)
+fcntl.flock(locked, fcntl.LOCK_EX)
+def found():
+    import subprocess
+    return subprocess.run(["sleep", "WAIT"]).returncode
+"""
+    mark = f"21.{int.from_bytes(os.urandom(5), 'big')}"
+    run = threading.Thread(target=ask, args=(warm, held.replace("WAIT", mark)))
+    run.start()
+    try:
+        number = sleeping_outside(mark, run)
+        with open(os.__file__, encoding="utf-8") as outside:
+            fcntl.flock(outside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(number, 9)
+        run.join()
+
+
+def sleeping_outside(mark, run):
+    """The number of the process that sleeps so long in a run."""
+    while run.is_alive():
+        for number in selftest.sleeping(mark):
+            return number
+    raise AssertionError("nothing slept")
 
 
 FAMILIES = """
@@ -131,7 +196,7 @@ def verdict(column, architecture, number, arguments=(), said_architecture=None):
             at += yes if true else no
 
 
-ALLOW, KILL = 0x7FFF0000, 0x80000000
+ALLOW, KILL, SUCCESS = 0x7FFF0000, 0x80000000, 0x00050000
 
 PROCESSORS = pytest.mark.parametrize(
     ("column", "architecture"), [(0, 0xC000003E), (1, 0xC00000B7)], ids=["x86-64", "arm64"]
@@ -148,19 +213,21 @@ class TestFilter:
         return next(each for one, each, *_ in seccomp.REFUSED_FOR if one == name)[column]
 
     def test_refuses_each_call_and_allows_its_neighbours(self, column, architecture):
-        numbers = {each[column]: one for one, each in seccomp.REFUSED.items()} | {
-            each[column]: one for one, each in seccomp.MISSING.items()
+        kinds = {
+            each[column]: error
+            for calls, error in (
+                (seccomp.REFUSED, 0x00050000 | errno.EPERM),
+                (seccomp.MISSING, 0x00050000 | errno.ENOSYS),
+                (seccomp.ANSWERED, 0x00050000),
+            )
+            for each in calls.values()
         }
         some = {each[column] for _, each, *_ in seccomp.REFUSED_FOR}
         for number in range(seccomp.FIRST_UNKNOWN):
             if number in some:
                 continue
             found = verdict(column, architecture, number)
-            if number not in numbers:
-                assert found == ALLOW, number
-            else:
-                missing = numbers[number] in seccomp.MISSING
-                assert found == error("ENOSYS" if missing else "EPERM"), numbers[number]
+            assert found == kinds.get(number, ALLOW), number
 
     def test_what_it_does_not_know_is_missing_and_other_tables_are_closed(
         self, column, architecture
@@ -190,6 +257,14 @@ class TestFilter:
             ("fcntl", (3, 2, 1), ALLOW),
             ("fcntl", (3, 1031, 1), error("EPERM")),
             ("fcntl", (3, 1024 | _HIGH, 1), error("EPERM")),
+            ("fcntl", (3, 5), ALLOW),
+            *[
+                ("fcntl", (3, lock | high), SUCCESS)
+                for lock in (6, 7, 37, 38)
+                for high in (0, _HIGH)
+            ],
+            ("prctl", (15,), ALLOW),
+            ("prctl", (22 | _HIGH,), error("EPERM")),
             ("prlimit64", (0, 7), ALLOW),
             ("prlimit64", (2, 7), error("EPERM")),
             ("prlimit64", (0xFFFFFFFF, 7), error("EPERM")),
@@ -215,7 +290,7 @@ class TestFilter:
         if not Path(place).is_file():
             pytest.skip(f"no {place}: sudo apt-get install linux-libc-dev")
         text = Path(place).read_text(encoding="utf-8")
-        every = [*seccomp.REFUSED.items(), *seccomp.MISSING.items()]
+        every = [*seccomp.REFUSED.items(), *seccomp.MISSING.items(), *seccomp.ANSWERED.items()]
         every += [(one, each) for one, each, *_ in seccomp.REFUSED_FOR]
         for name, numbers in every:
             found = re.search(rf"#define (?:{'|'.join(prefixes)}){name}\s+(\d+)\n", text)

@@ -2,6 +2,8 @@
 
 import base64
 import stat
+import struct
+import zlib
 from html.parser import HTMLParser
 
 import nbformat
@@ -26,6 +28,7 @@ from course_grader.reports.feedback import (
 )
 from course_grader.reports.untrusted import (
     MOST_CHARACTERS_OF_A_LINE,
+    MOST_PIXELS,
     inert,
     on_one_line,
     safe_data,
@@ -34,7 +37,26 @@ from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import Step
 
 SCRIPT = "<script>document.title = 'owned'</script>"
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
+
+
+def png(width=1, height=1, *between, drawn=None):
+    """A picture in base64: its header says its size, whatever is drawn."""
+
+    def part(kind, data):
+        check = zlib.crc32(kind + data).to_bytes(4, "big")
+        return len(data).to_bytes(4, "big") + kind + data + check
+
+    pixels = zlib.compress(b"\0" * (height + width * height)) if drawn is None else drawn
+    parts = [
+        part(b"IHDR", struct.pack("!IIBBBBB", width, height, 8, 0, 0, 0, 0)),
+        *(part(kind, data) for kind, data in between),
+        part(b"IDAT", pixels),
+        part(b"IEND", b""),
+    ]
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
+
+
+PNG = png()
 
 DISPLAYED = {
     "html": new_output("display_data", data={"text/html": SCRIPT}),
@@ -86,6 +108,55 @@ def test_picture_is_shown_as_a_picture(entered):
     one = showing(entered, new_output("display_data", data={"image/png": PNG}))
     assert f"data:image/png;base64,{PNG}" in feedback(one, {}, "Title")
     assert safe_data({"image/png": PNG})["image/png"] == PNG
+
+
+def shown_pictures(course, *pictures):
+    """Pictures on the page and in the notebook, and what is said in their place."""
+    displayed = (new_output("display_data", data={"image/png": one}) for one in pictures)
+    one = showing(course, *displayed)
+    page = feedback(one, {}, "Title")
+    cells = notebook(one, released(course)).cells
+    kept = [
+        o for cell in cells for o in cell.get("outputs", ()) if "image/png" in o.get("data", {})
+    ]
+    assert page.count("data:image/png") == len(kept)
+    return len(kept), page
+
+
+def test_picture_of_enormous_size_is_dropped_with_a_sentence_and_the_others_stay(entered):
+    bomb = png(30_000, 30_000, drawn=zlib.compress(bytes(10**5)))
+    assert len(bomb) < 1000
+    kept, page = shown_pictures(entered, PNG, bomb, PNG)
+    assert kept == 2
+    assert "a picture of 30,000 × 30,000 pixels, not shown" in page
+
+
+def test_pictures_of_a_page_are_bounded_in_sum(entered):
+    large = png(4000, 2500, drawn=b"x")
+    kept, page = shown_pictures(entered, *[large] * 5, PNG)
+    assert kept == MOST_PIXELS // 10**7 + 1
+    assert page.count("not shown") == 3
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "iVBORw0KGgo=",
+        base64.b64encode(base64.b64decode(PNG)[:-12]).decode(),
+        base64.b64encode(base64.b64decode(PNG)[:8] + base64.b64decode(PNG)[33:]).decode(),
+        png(9, 9, (b"IHDR", struct.pack("!IIBBBBB", 50_000, 50_000, 8, 0, 0, 0, 0))),
+    ],
+    ids=["nothing", "no end", "no header", "two headers"],
+)
+def test_what_is_no_whole_picture_is_not_shown(broken):
+    assert safe_data({"image/png": broken, "text/plain": "<Figure>"}) == {"text/plain": "<Figure>"}
+
+
+def test_of_a_picture_only_that_is_kept_which_draws_it():
+    """Frames of an animation, profiles and texts each unfold to more than the header says."""
+    frames = [(b"acTL", struct.pack("!II", 10_000, 0)), (b"iCCP", b"x"), (b"zTXt", b"y")]
+    (shown,) = [safe_data({"image/png": png(1, 1, *frames, (b"pHYs", bytes(9)))})["image/png"]]
+    assert shown == png(1, 1, (b"pHYs", bytes(9)))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +321,7 @@ class TestRoom:
 
     def huge(self, course, count=1000):
         """A submission of many cells: text and code that take long to show, outputs, pictures."""
-        picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(10**6)).decode()
+        picture = png(drawn=bytes(10**6))
         left = [
             new_output("stream", text="x" * 10**5),
             new_output("error", ename="E", evalue="e", traceback=["y" * 10**4] * 100),
