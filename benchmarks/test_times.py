@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[1]
 class Clock:
     """A plug-in of pytest that reads the processor's clock before and after each test."""
 
-    def __init__(self):
+    def __init__(self, lines=None):
+        self.lines = lines
         self.me = psutil.Process()
         self.seconds = {}
         self.families = {}
@@ -66,14 +67,18 @@ class Clock:
         before = self.now()
         yield
         self.seconds[item.nodeid] = self.now() - before
+        if self.lines:  # at once, so that a run that is cut off was not in vain
+            line = json.dumps([self.families[item.nodeid], item.nodeid, self.seconds[item.nodeid]])
+            with self.lines.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--slowest", type=int, default=0, help="name so many tests, too")
-    parser.add_argument("--json", type=Path, help="write the seconds of each test there")
+    parser.add_argument("--lines", type=Path, help="add a line for each test there, at once")
     asked, rest = parser.parse_known_args()
-    clock, start = Clock(), time.monotonic()
+    clock, start = Clock(asked.lines), time.monotonic()
     state = pytest.main(["-q", "-p", "no:xdist", *rest], plugins=[clock])
     wall = time.monotonic() - start
     families = defaultdict(list)
@@ -88,8 +93,6 @@ def main():
     print(f"{'all':34}{len(clock.seconds):7}{total:9.1f}   in {wall:.0f} s by the clock")
     for name, seconds in sorted(clock.seconds.items(), key=lambda one: -one[1])[: asked.slowest]:
         print(f"{seconds:9.1f}  {name}")
-    if asked.json:
-        asked.json.write_text(json.dumps(clock.seconds, indent=0), encoding="utf-8")
     return int(state)
 
 

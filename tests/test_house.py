@@ -14,15 +14,29 @@ ROOT = Path(__file__).parents[1]
 
 
 def project_files(*patterns):
-    """Files that git tracks, or would track."""
+    """Files that git tracks, or would track; without git, all that is not hidden or made."""
     listing = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    return [ROOT / line for line in listing.stdout.splitlines() if (ROOT / line).is_file()]
+    names = listing.stdout.splitlines()
+    if listing.returncode != 0:
+        paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+        names = [path for path in paths if not made(path) and fits(path, patterns)]
+    return [ROOT / name for name in names if (ROOT / name).is_file()]
+
+
+def made(path):
+    """Whether git would ignore a file, as far as a name tells."""
+    by_hand = ("_build", "node_modules", "__pycache__")
+    return any(part in by_hand or part.startswith(".") or "egg-info" in part for part in path.parts)
+
+
+def fits(path, patterns):
+    return not patterns or any(path.match(pattern) for pattern in patterns)
 
 
 @pytest.mark.parametrize(

@@ -46,18 +46,18 @@ def write_small_book(folder):
     return folder
 
 
-@pytest.fixture
-def small_book(tmp_path):
-    """A small book to change and to break."""
-    return write_small_book(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def built_book(tmp_path_factory):
     """A small book, built once, to look at."""
     folder = write_small_book(tmp_path_factory.mktemp("book"))
     book_site.build(folder)
     return folder
+
+
+@pytest.fixture
+def small_book(built_book, tmp_path):
+    """A copy of it, with what was built, to change and to break."""
+    return shutil.copytree(built_book, tmp_path / "book")
 
 
 def page(folder, name="exercises/01-one/01-one.html"):

@@ -25,7 +25,7 @@ MOST_TOUCHED_SECONDS = 200
 SECONDS = {"browser": 2.0, "sandbox": 2.5, "slow": 2.5, "": 0.05}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Test:
     """What rules see of a test.
 
@@ -51,17 +51,39 @@ class Test:
         return " ".join([self.name, *(f"{key}={self.params[key]}" for key in sorted(self.params))])
 
 
-def always(_):
-    return True
+def none(_):
+    """A rule that takes no test: others try the same promise at less cost."""
+    return ()
 
 
-def never(_):
-    return False
+def where(holds):
+    """A rule that takes the tests of which something is true."""
+    return lambda tests: [test for test in tests if holds(test)]
 
 
-def one_in(count, of=lambda test: test.label):
-    """A rule that takes one in `count` of some tests, by a checksum of what they are called."""
-    return lambda test: zlib.crc32(of(test).encode()) % count == 0
+def one_in(count, each=lambda test: (test.module, test.name)):
+    """A rule that takes about one in `count` of the tests, and one of each kind at least.
+
+    Which they are is drawn by a checksum of their names, so new tests change nothing for others.
+
+    Parameters
+    ----------
+    count : int or callable
+        How many stand for one; callable: the kind's name -> how many.
+    each : callable
+        test -> its kind.
+    """
+
+    def choose(tests):
+        kinds = {}
+        for test in tests:
+            kinds.setdefault(each(test), []).append((zlib.crc32(test.label.encode()), test))
+        for kind, found in kinds.items():
+            share = count(kind) if callable(count) else count
+            drawn = [test for number, test in found if number % share == 0]
+            yield from drawn or [min(found, key=lambda one: one[0])[1]]
+
+    return choose
 
 
 def nothing(_):
@@ -79,7 +101,7 @@ class Family:
     modules : tuple of str
         Patterns of files, relative to `tests/`.
     fixed : callable
-        test -> whether it is in the part that every `make test` runs.
+        Tests of the family -> those that every `make test` runs. It is given whole modules.
     seconds : float
         Processor seconds that one of its tests takes, children included, as
         `python -m benchmarks.test_times` measures them.
@@ -101,7 +123,7 @@ class Family:
     fixed: Callable
     seconds: float
     once: float = 0.0
-    holds: Callable = always
+    holds: Callable = lambda test: True
     about: Callable = nothing
     reads: tuple[str, ...] = ()
     unit: Callable = field(default=lambda test: test.module)
@@ -185,6 +207,7 @@ def folder_of_case(test):
     return () if case is None else (f"tests/threats/cases/{case.name}/*",)
 
 
+PACKAGES = ("course_lib", "course_tasks", "course_judges", "course_figures", "course_grader")
 JUDGING = ("course_lib", "course_tasks", "course_judges", "tests/tasks", "solutions", "benchmarks")
 DRAWING = ("course_lib", "course_figures", "book/_assets", "setup", "tests/book", "tests/figures")
 GRADING = (
@@ -193,51 +216,146 @@ GRADING = (
 )
 
 
-# A third of the notebooks is compared; two that are over soon show that the play stands in where
-# there are no corpora.
+# --- The rules --------------------------------------------------------------------------------
+
+# Of the answers to each task so many stand for one, and one of each kind is judged for every task.
+# All right answers of the judges are, and each part of each rubric is lost by some wrong answer.
+ANSWERS_FOR_ONE = {
+    "test_reference_gets_every_point": 1,
+    "test_at_least_three_right_styles_are_tried": 1,
+    "test_sections_named_in_feedback_exist_in_the_book": 1,
+    "test_every_part_of_the_rubric_is_lost_by_a_wrong_answer": 1,
+    "test_trick_earns_no_more_than_the_work_in_it": 1,
+    "test_mistake_is_rejected_called_by_its_name_and_explained": 12,
+    "test_judges_own_copy_of_a_mistake_is_recognized": 24,
+    "test_odd_answer_is_rejected_and_described_by_what_is_true_of_it": 12,
+    "test_nonsense_earns_nothing_and_raises_nothing": 7,
+}
+# Their operations are compiled, or they train: a second or more for an answer.
+TASKS_THAT_TAKE_LONG = ("08/train", "10/")
+
+
+def answers(tests):
+    """Every rubric's parts; of the answers of each kind, one for each task and some more."""
+    quick = [one for one in tests if not task_of(one).startswith(TASKS_THAT_TAKE_LONG)]
+    slow = [one for one in tests if task_of(one).startswith(TASKS_THAT_TAKE_LONG)]
+    every = where(lambda test: ANSWERS_FOR_ONE.get(test.name, 6) == 1)
+    yield from every(tests)
+    by_task = one_in(
+        lambda kind: ANSWERS_FOR_ONE.get(kind[0], 6), each=lambda test: (test.name, task_of(test))
+    )
+    per_test = [one for one in quick if ANSWERS_FOR_ONE.get(one.name, 6) > 1]
+    parametrized = [one for one in per_test if len(one.params) > 1]
+    yield from by_task(parametrized)
+    yield from one_in(6)([one for one in per_test if len(one.params) == 1])
+    yield from one_in(40)([one for one in slow if ANSWERS_FOR_ONE.get(one.name, 6) > 1])
+
+
+# Chapters and solutions whose outputs are compared: every third chapter, and of the others every
+# third solution. Two chapters that are over soon show that the play stands in for the corpora.
 ON_THE_PLAY = ("03-text", "04-bigram")
+GALLERY = "gallery-whole"
 
 
-def notebook_is_fixed(test):
+def third_of_notebooks(test):
     stem = test.params["notebook"].stem
-    on_the_play = test.name == "test_every_assertion_holds_on_the_play_without_data"
-    return stem in ON_THE_PLAY if on_the_play else zlib.crc32(stem.encode()) % 3 == 0
+    if test.name == "test_every_assertion_holds_on_the_play_without_data":
+        return stem in ON_THE_PLAY
+    if not stem[:2].isdigit():
+        return stem == GALLERY
+    solution = "solutions" in test.params["notebook"].parts
+    return (int(stem[:2]) + solution) % 3 == 2
 
 
-# --- The families -----------------------------------------------------------------------------
+def threats(tests):
+    """Some of each class of the threat model. Of two that talk to each other, both."""
+    drawn = one_in(8, each=lambda test: name_of_case(test).partition("/")[0])(tests)
+    names = {name_of_case(test).removesuffix("-back") for test in drawn}
+    return [test for test in tests if name_of_case(test).removesuffix("-back") in names]
 
-# One page of each kind: the first, a chapter with figures, an exercise, a page of tables, of
-# references, of terms, and what Sphinx makes itself.
+
+def name_of_case(test):
+    return test.params["case"].name
+
+
+def figures(tests):
+    """Each way in which any figure is tried, with one of them at least; some of each one's own."""
+    of_any = [test for test in tests if test.module == "figures/test_mechanism.py"]
+    yield from one_in(8)(of_any)
+    yield from one_in(4, each=lambda test: test.module)([one for one in tests if one not in of_any])
+
+
+# One page of each kind: the first, a chapter with figures, an exercise, pages of tables, of
+# references and of terms, and what Sphinx makes itself.
 KINDS_OF_PAGES = (
     *("book/index", "book/05-head", "exercises/01-averages/01-averages", "book/field-guide"),
     *("book/instructor-guide", "book/references", "book/glossary", "search"),
 )
 
+# Tests that take long, and the quicker ones that try the same promise.
+AT_LESS_COST = {
+    "grading/test_cluster.py::test_worker_killed_in_the_middle_costs_nobody_anything": (
+        "test_cluster_of_four.py, test_interrupted_grading.py"
+    ),
+    "grading/test_formgrader.py::test_buttons_clicked_with_a_hostile_folder_run_nothing_of_it": (
+        "test_nbgrader_steps.py, which takes such a folder through the commands behind the buttons"
+    ),
+    "grading/test_formgrader.py::test_nbgraders_commands_use_the_sandbox_and_the_judge": (
+        "test_nbgrader_steps.py"
+    ),
+    "grading/test_check_notebook.py::test_each_thing_that_goes_wrong_is_named_*": (
+        "test_check_notebook.py, whose others name them one by one"
+    ),
+    "grading/test_class.py::test_grade_check_and_course_check_agree_on_a_class": (
+        "test_class.py, whose others hold the check and the judge of a class side by side"
+    ),
+    "publishing/test_site.py::test_more_cores_build_the_same_site": (
+        "every test of the book, which all cores of the machine build"
+    ),
+    "grading/test_copies.py::test_copy_of_a_postgresql_gradebook_says_the_same": (
+        "test_batch.py, which grades a class in PostgreSQL"
+    ),
+}
+
+
+def key_of(test):
+    return f"{test.module}::{test.name}"
+
+
+def stands_for_another(test):
+    """Whether `AT_LESS_COST` names a test, or the whole module."""
+    key = key_of(test)
+    long = test.name == "test_judge_of_a_class_and_check_agree" and "08-gpt" in test.label
+    return long or any(fnmatch(key, pattern) for pattern in AT_LESS_COST)
+
+
+# --- The families -----------------------------------------------------------------------------
+
 FAMILIES = (
     Family(
         "answers",
         ("tasks/test_judgement.py",),
-        fixed=lambda test: test.name in ALL_OF_JUDGEMENT or one_in(6)(test),
+        fixed=answers,
         seconds=0.07,
         about=files_of_task,
-        reads=JUDGING,
-        unit=lambda test: test.params.get("task", ""),
+        reads=(*JUDGING, "book"),
+        unit=lambda test: task_of(test),
         holds=lambda test: "task" in test.params,
     ),
     Family(
         "answers that do no work",
         ("tasks/test_empty_answers.py",),
-        fixed=one_in(6, of=lambda test: task_of(test)),
+        fixed=one_in(8),
         seconds=0.2,
         about=files_of_task,
         reads=JUDGING,
-        unit=lambda test: test.params.get("task", ""),
+        unit=lambda test: task_of(test),
         holds=lambda test: "task" in test.params,
     ),
     Family(
         "judges of a class",
         ("tasks/test_judge_of_a_class.py",),
-        fixed=one_in(6),
+        fixed=one_in(8),
         seconds=0.3,
         about=files_of_task,
         reads=JUDGING,
@@ -246,14 +364,14 @@ FAMILIES = (
     Family(
         "answers that no list names",
         ("tasks/test_unlisted.py",),
-        fixed=always,
-        seconds=30,
+        fixed=where(lambda test: test.params["verdicts"] == 0),
+        seconds=8,
         reads=JUDGING,
     ),
     Family(
         "changed solutions",
         ("tasks/test_mutants.py",),
-        fixed=lambda test: test.params["chapter"] == "02",
+        fixed=where(lambda test: test.params["chapter"] == "02"),
         seconds=15,
         about=lambda test: (f"solutions/{test.params['chapter']}-*", *files_of_chapter(test)),
         reads=JUDGING,
@@ -262,7 +380,7 @@ FAMILIES = (
     Family(
         "callables of the library",
         ("tasks/test_library_holds_no_answer.py",),
-        fixed=lambda test: test.params["chapter"] in ("05", "11"),
+        fixed=where(lambda test: test.params["chapter"] == "05"),
         seconds=20,
         about=files_of_chapter,
         reads=(*JUDGING, "course_grader"),
@@ -270,52 +388,55 @@ FAMILIES = (
     Family(
         "threats",
         ("threats/test_threats.py",),
-        fixed=lambda test: "graded" in test.params and one_in(6, of=pair_of_cases)(test),
+        fixed=threats,
         seconds=1.5,
         once=10,
         about=folder_of_case,
         reads=GRADING,
-        holds=lambda test: "sandbox" in test.marks and "case" in test.params,
-        unit=lambda test: str(test.params.get("graded", "")),
+        holds=lambda test: "case" in test.params and "graded" in test.params,
+        unit=lambda test: str(test.params["graded"]),
     ),
     Family(
         "notebooks",
         ("notebooks/test_outputs.py",),
-        fixed=notebook_is_fixed,
-        seconds=15,
+        fixed=where(third_of_notebooks),
+        seconds=20,
         about=file_of_notebook,
+        reads=(*PACKAGES, "tests/notebooks", "benchmarks/results", "book/_assets"),
         holds=lambda test: "notebook" in test.params,
         unit=lambda test: test.label,
     ),
     Family(
         "pages",
         ("book/test_pages.py",),
-        fixed=lambda test: test.params.get("name", KINDS_OF_PAGES[0]) in KINDS_OF_PAGES,
+        fixed=where(lambda test: test.params.get("name", KINDS_OF_PAGES[0]) in KINDS_OF_PAGES),
         seconds=3,
         about=file_of_page,
         holds=lambda test: "browser" in test.marks,
         unit=lambda test: test.label,
     ),
     Family(
+        "links of both editions",
+        ("book/test_links.py",),
+        fixed=where(lambda test: test.params["edition"] == "book"),
+        seconds=15,
+        about=lambda _: ("solutions/*",),
+        holds=lambda test: "edition" in test.params,
+    ),
+    Family(
         "figures",
         ("figures/*.py",),
-        fixed=one_in(4),
+        fixed=figures,
         seconds=2,
         about=files_of_figure,
         reads=DRAWING,
-        holds=lambda test: "browser" in test.marks,
+        holds=lambda test: "browser" in test.marks and "slow" not in test.marks,
+    ),
+    Family(
+        "what is shown at less cost",
+        ("*.py",),
+        fixed=none,
+        seconds=15,
+        holds=stands_for_another,
     ),
 )
-
-ALL_OF_JUDGEMENT = frozenset(
-    (
-        "test_reference_gets_every_point",
-        "test_at_least_three_right_styles_are_tried",
-        "test_sections_named_in_feedback_exist_in_the_book",
-    )
-)
-
-
-def pair_of_cases(test):
-    """The name of a case; two that talk to each other prove nothing one without the other."""
-    return test.params["case"].name.removesuffix("-back")

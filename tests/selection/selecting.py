@@ -86,7 +86,6 @@ class Selection:
     def pytest_collection_modifyitems(self, items):
         """Leave out what is not to run."""
         tests = {item: seen(item) for item in items}
-        self._refuse_idle_rules(tests.values())
         if self.everything:
             chosen = self._of_this_shard(tests)
             kept = [item for item in items if item in chosen and item.nodeid not in self.known]
@@ -94,15 +93,20 @@ class Selection:
             chosen = self._fixed_and_touched(tests)
             kept = [item for item in items if item in chosen]
         if len(kept) < len(items):
-            self.config.hook.pytest_deselected(items=[one for one in items if one not in set(kept)])
+            stays = set(kept)
+            self.config.hook.pytest_deselected(items=[one for one in items if one not in stays])
         items[:] = kept
 
-    def _refuse_idle_rules(self, tests):
+    def _refuse_idle_rules(self, fixed):
         """A rule that chooses nothing would be a promise that nobody tries."""
         if self.config.args != self.config.getini("testpaths"):
             return
-        tried = {one.name for one in map(families.family_of, filter(is_fixed, tests)) if one}
-        if idle := [one.name for one in families.FAMILIES if one.name not in tried]:
+        tried = set(map(families.family_of, fixed))
+        if idle := [
+            one.name
+            for one in families.FAMILIES
+            if one not in tried and one.fixed is not families.none
+        ]:
             raise pytest.UsageError(
                 f"tests/selection/families.py: make test would run none of {', '.join(idle)}; give "
                 "the family another rule, or delete it if its tests are gone"
@@ -117,20 +121,21 @@ class Selection:
 
     def _fixed_and_touched(self, tests):
         chosen, touched = set(), {}
+        fixed = fixed_part(tests.values())
+        self._refuse_idle_rules(fixed)
         for item, test in tests.items():
             family = families.family_of(test)
-            if is_fixed(test):
+            if test in fixed:
                 chosen.add(item)
-            elif pattern := self._touching(family, test):
-                touched.setdefault((family, test.module, pattern), []).append(item)
+            elif file := self._touching(family, test):
+                touched.setdefault((family, test.module, file), []).append(item)
         room = families.MOST_TOUCHED_SECONDS
         for (family, module, _), found in touched.items():
-            takes = family.once + family.seconds * len(found)
-            if takes <= room:
-                room -= takes
-                chosen.update(found)
-            else:
-                self.left_out[module] = self.left_out.get(module, 0) + len(found)
+            fit = max(0, int((room - family.once) / family.seconds))
+            room -= (family.once + family.seconds * min(fit, len(found))) if fit else 0
+            chosen.update(found[:fit])
+            if found[fit:]:
+                self.left_out[module] = self.left_out.get(module, 0) + len(found[fit:])
         return chosen
 
     def _touching(self, family, test):
@@ -199,10 +204,16 @@ def seen(item):
     )
 
 
-def is_fixed(test):
-    """Whether every `make test` runs a test."""
-    family = families.family_of(test)
-    return family is None or family.fixed(test)
+def fixed_part(tests):
+    """The tests that every `make test` runs."""
+    members = {}
+    for test in tests:
+        members.setdefault(families.family_of(test), []).append(test)
+    return {
+        test
+        for family, found in members.items()
+        for test in (family.fixed(found) if family else found)
+    }
 
 
 def reads_of(item):

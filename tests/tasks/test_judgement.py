@@ -91,6 +91,21 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
     assert finding.section is not None
 
 
+@pytest.mark.parametrize("task", TRIED)
+def test_every_part_of_the_rubric_is_lost_by_a_wrong_answer(task):
+    """A part that every known answer earns would be points for nothing."""
+    seed = seeds_of(task)[0]
+    kept = {part.name for part in judges.task(task).parts}
+    odd = [answer for answer, _ in getattr(students_of(task), "ODD", [])]
+    for answer in (*students_of(task).WRONG.values(), *odd):
+        verdict = check(task, answer, seed=seed)
+        assert verdict.points < verdict.out_of
+        kept -= {part.name for part in verdict.parts if not part.earned}
+        if not kept:
+            return
+    pytest.fail(f"no wrong answer loses {', '.join(sorted(kept))}")
+
+
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
     copy = next(m for m in judges.task(task).mistakes if m.name == mistake)
