@@ -84,23 +84,26 @@ def test_check_at_the_desk_knows_the_examples_only(course, tmp_path):
     book = notebook(course)
     given = next(cell.source for cell in book.cells if "given_examples(" in cell.source)
     check = next(cell.source for cell in book.cells if cell.source.startswith(f'check("{TASK}"'))
-    for source, said in (
-        (RIGHT, "as in all 2 examples"),
-        (CLAMPED, "numbers differ from those in the example"),
-        ("def capped_scores(*_):\n    return 1.0", "one float instead of a tensor"),
-        ("def capped_scores(*_):\n    raise NotImplementedError", "Not attempted"),
-    ):
-        program = f"from course_tasks import check\n{source}\n{given}\nprint({check})"
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            env={k: v for k, v in os.environ.items() if k != private_tasks.VARIABLE},
-            cwd=tmp_path,
-            check=False,
-        )
-        assert said in done.stdout, done.stderr
-        assert "points" not in done.stdout.replace("awards the points", "")
+    answers = {
+        RIGHT: "as in all 2 examples",
+        CLAMPED: "numbers differ from those in the example",
+        "def capped_scores(*_):\n    return 1.0": "one float instead of a tensor",
+        "def capped_scores(*_):\n    raise NotImplementedError": "Not attempted",
+    }
+    between = "-- next answer --"
+    asked = f"\nprint({between!r})\n".join(f"{one}\n{given}\nprint({check})" for one in answers)
+    done = subprocess.run(
+        [sys.executable, "-c", f"from course_tasks import check\n{asked}"],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != private_tasks.VARIABLE},
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for said, wanted in zip(done.stdout.split(between), answers.values(), strict=True):
+        assert wanted in said
+        assert "points" not in said.replace("awards the points", "")
 
 
 @pytest.mark.slow
