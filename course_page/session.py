@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import html
 import importlib
 import io
 import json
 import linecache
+import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from course_page import wide_indices
 
 Write = Callable[[str, str], Any]
 
@@ -56,6 +61,15 @@ def _printing(write: Write | None) -> Iterator[list[str]]:
         yield parts
 
 
+@functools.cache
+def _prepare() -> None:
+    """Make this process what the course expects of one, once."""
+    wide_indices.accept()
+    if sys.platform == "emscripten":
+        # Where corpora would be kept; nothing is fetched, and this spares the package that asks.
+        os.environ.setdefault("COURSE_CACHE", tempfile.gettempdir())
+
+
 def ready(chapter: str = "") -> None:
     """Import what every check needs, and what this chapter's do, so that the first is quick.
 
@@ -64,6 +78,7 @@ def ready(chapter: str = "") -> None:
     chapter : str
         For example "05"; the chapter's tasks and judges are imported, and no other's.
     """
+    _prepare()
     importlib.import_module("course_judges.at_desk")
     tasks = importlib.import_module("course_tasks.catalogue")
     judges = importlib.import_module("course_judges.catalogue")
@@ -164,6 +179,7 @@ def _after(cells: list[str]) -> tuple[dict[str, Any], list[str]]:
 
     A cell that fails is passed over, as if a person had run one cell after the other.
     """
+    _prepare()
     space: dict[str, Any] = {"__name__": "__main__"}
     failed = []
     for number, source in enumerate(cells, 1):

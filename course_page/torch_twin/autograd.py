@@ -98,7 +98,7 @@ class Node:
         The gradient of each input from that of the output.
     """
 
-    __slots__ = ("back", "edges", "hooks", "keeper", "name")
+    __slots__ = ("back", "edges", "hooks", "keeper", "name", "saved")
 
     def __init__(self, edges, back, name=""):
         self.edges = edges
@@ -106,6 +106,19 @@ class Node:
         self.hooks = None
         self.keeper = None  # the tensor that asked to retain its gradient
         self.name = name
+        self.saved = None  # versions of what the way back needs, and what is said of a change
+
+    def check(self):
+        """Refuse to go back with numbers that were changed in place since."""
+        for versions, then, described in self.saved or ():
+            if versions[0] != then:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an "
+                    f"inplace operation: [{described}] is at version {versions[0]}; expected "
+                    f"version {then} instead. Hint: enable anomaly detection to find the operation "
+                    "that failed to compute its gradient, with "
+                    "torch.autograd.set_detect_anomaly(True)."
+                )
 
     def __repr__(self):
         return f"<{self.name or 'Operation'}Backward0>"
@@ -118,13 +131,40 @@ def edge(tensor):
     return tensor if tensor._node is None else tensor._node
 
 
-def record(result, back, *inputs, name=""):
-    """Note on a result how it was made, if anything that it was made of needs a gradient."""
+def versions_of(tensor):
+    """How often the memory of a tensor was changed in place: a list with one number, shared by all
+    of its views.
+    """
+    base = tensor if tensor._base is None else tensor._base
+    if base._versions is None:
+        base._versions = [0]
+    return base._versions
+
+
+def _remembered(tensor):
+    versions = versions_of(tensor)
+    return versions, versions[0], f"{tensor.type()} {list(tensor._a.shape)}"
+
+
+def changed(tensor):
+    """Count a change in place."""
+    base = tensor if tensor._base is None else tensor._base
+    if base._versions is not None:
+        base._versions[0] += 1
+
+
+def record(result, back, *inputs, name="", saves=()):
+    """Note on a result how it was made, if anything that it was made of needs a gradient.
+
+    `saves` are the tensors whose numbers the way back needs as they are now.
+    """
     if _Recording.on:
         for one in inputs:
             if one.requires_grad:
                 result.requires_grad = True
-                result._node = Node([edge(each) for each in inputs], back, name)
+                node = result._node = Node([edge(each) for each in inputs], back, name)
+                if saves:
+                    node.saved = [_remembered(each) for each in saves]
                 break
     return result
 
@@ -216,10 +256,11 @@ def flow(roots, seeds, retain):
                 "retain_graph=True if you need to backward through the graph a second time or if "
                 "you need to access saved tensors after calling backward."
             )
+        node.check()
         for target, part in zip(node.edges, node.back(gradient), strict=True):
             if target is not None and part is not None:
                 add(target, part)
-        if not retain:
+        if not retain and node.saved:
             node.back = None
     return found
 
@@ -276,7 +317,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             if target.grad is None:
                 target.grad = wrap(gradient.copy())
             else:
-                target.grad._a = target.grad._a + gradient
+                target.grad._a += gradient
         elif target.keeper is not None:
             target.keeper.grad = wrap(gradient.copy())
 

@@ -11,6 +11,14 @@ from .registry import both, function, method
 from .shaping import sizes
 from .tensor import Tensor, wrap
 
+# Where indices have 32 bits, that is what NumPy makes of whole numbers unless told otherwise. Code
+# that runs elsewhere means int64.
+_NARROW = np.dtype(np.intp).itemsize < 8
+
+
+def _widened(array):
+    return array.astype(np.int64) if _NARROW and array.dtype == np.int32 else array
+
 
 def _kind(dtype):
     return dtypes.default().np if dtype is None else dtypes.numpy_of(dtype)
@@ -62,7 +70,7 @@ def array_of(data, dtype=None):
     if isinstance(data, Tensor):
         data = data._a
     if isinstance(data, np.ndarray | np.generic):
-        array = np.array(data)
+        array = _widened(np.array(data))
         dtypes.of(array)
     else:
         plain = _plain(data) if _has_tensor(data) else data
@@ -109,7 +117,7 @@ def as_tensor(data, dtype=None, device=None, **_):
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
-        made = wrap(data)
+        made = wrap(_widened(data))
         dtypes.of(data)
         return made if dtype is None else made.to(dtype)
     return tensor(data, dtype=dtype)
@@ -126,7 +134,7 @@ def from_numpy(ndarray):
             "strides are not currently supported. (You can probably work around this by making a "
             "copy of your array  with array.copy().) "
         )
-    return wrap(ndarray)
+    return wrap(_widened(ndarray))
 
 
 @function()

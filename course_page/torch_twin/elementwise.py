@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from . import dtypes
-from .autograd import fit, record
+from .autograd import fit, is_grad_enabled, record
 from .registry import FUNCTIONS, METHODS, _checked, both, in_place
 from .tensor import Tensor, type_name, wrap
 
@@ -17,6 +17,12 @@ _NUMBERS = (bool, int, float, complex)
 def floated(array):
     """Whole numbers as numbers with a point, as functions such as `exp` take them."""
     return array if array.dtype.kind in "fc" else array.astype(dtypes.default().np)
+
+
+# Functions whose derivative follows from their result, and those whose derivative is a constant.
+_FROM_RESULT = {"exp", "exp2", "expm1", "sqrt", "rsqrt", "reciprocal", "tan", "tanh", "sigmoid"}
+_FROM_RESULT |= {"relu"}
+_FROM_NOTHING = {"sign", "floor", "ceil", "trunc", "frac", "conj", "positive", "deg2rad", "rad2deg"}
 
 
 def _unary(name, forward, derivative=None, *, exact=False, names=()):
@@ -32,7 +38,10 @@ def _unary(name, forward, derivative=None, *, exact=False, names=()):
             y = np.asarray(y)
         if derivative is None:
             return wrap(y)
-        return record(wrap(y), lambda g: (g * derivative(x, y),), input, name=name.title())
+        made = wrap(y)
+        needs = (made,) if name in _FROM_RESULT else () if name in _FROM_NOTHING else (input,)
+        back = lambda g: (g * derivative(x, y),)  # noqa: E731
+        return record(made, back, input, name=name.title(), saves=needs)
 
     call.__name__ = name
     both(name, also=names)(call)
@@ -223,6 +232,10 @@ def _shape(thing):
     return thing._a.shape if isinstance(thing, Tensor) else ()
 
 
+# The way back through these needs none of their numbers.
+_LINEAR = {"add", "sub"}
+
+
 def _binary(name, forward, back=None, *, kind=None, prepare=None, names=()):
     """Register a function of two operands.
 
@@ -257,13 +270,25 @@ def _binary(name, forward, back=None, *, kind=None, prepare=None, names=()):
                 ga, gb = back(g, a, b, y)
                 return fit(ga, _shape(input)), fit(gb, _shape(other))
 
-            return record(made, both_ways, input, other, name=name.title())
+            needs = ()
+            if name not in _LINEAR and is_grad_enabled():
+                needs = tuple(
+                    one
+                    for one, another in ((input, other), (other, input))
+                    if name not in ("mul", "div") or another.requires_grad
+                )
+                if name == "div" and not other.requires_grad:
+                    needs = (other,)
+            return record(made, both_ways, input, other, name=name.title(), saves=needs)
         place = 0 if isinstance(input, Tensor) else 1
 
         def one_way(g):
             return (fit(back(g, a, b, y)[place], _shape(tensors[0])),)
 
-        return record(made, one_way, *tensors, name=name.title())
+        # A number times a tensor, or over a number: the way back needs the number alone.
+        alone = name in _LINEAR or name == "mul" or (name == "div" and place == 0)
+        needs = () if alone else tuple(tensors)
+        return record(made, one_way, *tensors, name=name.title(), saves=needs)
 
     call.__name__ = name
     for each in (name, *names):

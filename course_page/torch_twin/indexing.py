@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import dtypes
-from .autograd import fit, is_grad_enabled, record
+from .autograd import changed, fit, is_grad_enabled, record
 from .elementwise import operands
 from .registry import FUNCTIONS, METHODS, both, function, in_place, method
 from .tensor import (
@@ -196,6 +196,7 @@ def _set(self, key, value):
             seen[...] = whole
         else:
             seen[advanced] = whole
+    changed(self)
     if not is_grad_enabled():
         return
     shape = given.shape
@@ -635,6 +636,7 @@ def copy_(self, src, non_blocking=False):
         refuse_leaf(self)
     refuse_overlap(self._a)
     self._a[...] = whole
+    changed(self)
     if is_grad_enabled() and isinstance(src, Tensor):
         made = record(wrap(self._a), lambda g: (fit(g, given.shape),), src, name="Copy")
         self._rebase(made.requires_grad, made._node)

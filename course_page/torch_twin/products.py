@@ -106,7 +106,8 @@ def _matmul(input, other):
             gb = gb.reshape(b.shape)
         return ga, gb
 
-    return record(wrap(np.asarray(y)), back, input, other, name="Mm")
+    saves = [one for one, another in ((input, other), (other, input)) if another.requires_grad]
+    return record(wrap(np.asarray(y)), back, input, other, name="Mm", saves=saves)
 
 
 @both("matmul")
@@ -300,7 +301,9 @@ def einsum(equation, *operands):
             found.append(fit(part, one._a.shape).astype(one._a.dtype, copy=False))
         return found
 
-    return record(wrap(y.astype(arrays[0].dtype, copy=False)), back, *operands, name="Einsum")
+    return record(
+        wrap(y.astype(arrays[0].dtype, copy=False)), back, *operands, name="Einsum", saves=operands
+    )
 
 
 def _on_diagonal(own, array, others, given, right, g):

@@ -138,7 +138,7 @@ def _deviation(name, finish):
                 g = g / (2 * y)
             return (spread(g, axes, x.shape, keepdim) * 2 * centre / freedom,)
 
-        return record(wrap(y), back, input, name=name.title())
+        return record(wrap(y), back, input, name=name.title(), saves=(input,))
 
     both(name)(_named(call, name))
     return call
@@ -526,7 +526,7 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
         share = np.sign(x) * (size / np.where(whole == 0, 1, whole)) ** (p - 1)
         return ((g * share).astype(x.dtype),)
 
-    return record(wrap(y), back, input, name="LinalgVectorNorm")
+    return record(wrap(y), back, input, name="LinalgVectorNorm", saves=(input,))
 
 
 @both("dist")
@@ -630,7 +630,8 @@ def softmax(input, dim, dtype=None, _stacklevel=3):
             return (g * 0,)
         return (y * (g - (g * y).sum(axis=axis, keepdims=True)),)
 
-    return record(wrap(y), back, input, name="Softmax")
+    made = wrap(y)
+    return record(made, back, input, name="Softmax", saves=(made,))
 
 
 def _for_softmax(x, name):
@@ -653,7 +654,8 @@ def log_softmax(input, dim, dtype=None, _stacklevel=3):
     def back(g):
         return (g - np.exp(y) * g.sum(axis=axis, keepdims=True),)
 
-    return record(wrap(y), back, input, name="LogSoftmax")
+    made = wrap(y)
+    return record(made, back, input, name="LogSoftmax", saves=(made,))
 
 
 @both("cosine_similarity")

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from . import autograd, dtypes
-from .autograd import Node, edge, is_grad_enabled, record
+from .autograd import Node, changed, edge, is_grad_enabled, record, versions_of
 
 _NAMES = {
     "bool": "Bool",
@@ -48,6 +48,7 @@ class Tensor:
     _node = None
     _base = None
     _hooks = None
+    _versions = None
     __array_priority__ = 1000
 
     def __init__(self, *data, device=None):
@@ -177,7 +178,9 @@ class Tensor:
         return self
 
     def detach(self):
-        return alias(self)
+        made = alias(self)
+        made._versions = versions_of(self)
+        return made
 
     def detach_(self):
         self._node, self.requires_grad = None, False
@@ -361,7 +364,15 @@ class Tensor:
             )
         refuse_overlap(self._a)
         self._a[...] = numbers
+        changed(self)
         if is_grad_enabled():
+            if result._versions is not None and result._node is not None:
+                # The way back needs the result, which from now on lives here.
+                here = versions_of(self)
+                result._node.saved = [
+                    (here, here[0], words) if versions is result._versions else (versions, n, words)
+                    for versions, n, words in result._node.saved
+                ]
             self._rebase(result.requires_grad, result._node)
 
     def _rebase(self, requires_grad, node):

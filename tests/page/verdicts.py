@@ -1,24 +1,26 @@
 """The verdicts on every answer of a chapter's collections, as one line of JSON each.
 
-`python verdicts.py 05 0,1,2 scores,weights` judges with the module `torch` that is found first on
+`python verdicts.py 05 0,1,2 scores,weights 2` takes two answers of each kind, and judges with the module `torch` that is found first on
 the path: PyTorch, or in a process whose path begins with the page's archive, its twin.
 """
 
+import itertools
 import json
 import sys
 import time
 
 
-def answers_of(task):
+def answers_of(task, most):
     """Kind, name and answer: right in some style, or wrong with the mistake's name."""
     from students import students_of
 
     held = students_of(task)
-    yield from (("right", style, answer) for style, answer in held.RIGHT.items())
-    yield from (("wrong", mistake, answer) for mistake, answer in held.WRONG.items())
+    for kind, answers in (("right", held.RIGHT), ("wrong", held.WRONG)):
+        for name, answer in itertools.islice(answers.items(), most):
+            yield kind, name, answer
 
 
-def main(chapter, seeds, names=""):
+def main(chapter, seeds, names="", most=None):
     from students import students_of
 
     from course_tasks import catalogue, check
@@ -28,7 +30,7 @@ def main(chapter, seeds, names=""):
             continue
         drawn = [int(seed) for seed in seeds.split(",")]
         drawn = [seed for seed in drawn if seed in getattr(students_of(task), "SEEDS", drawn)]
-        for kind, name, answer in answers_of(task):
+        for kind, name, answer in answers_of(task, None if most is None else int(most)):
             for seed in drawn:
                 begun = time.perf_counter()
                 try:

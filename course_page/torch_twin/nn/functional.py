@@ -70,7 +70,8 @@ def linear(input, weight, bias=None):
         return found if bias is None else (*found, fit(g, bias._a.shape))
 
     inputs = (input, weight) if bias is None else (input, weight, bias)
-    return record(wrap(np.asarray(y)), back, *inputs, name="Addmm")
+    saves = [one for one, another in ((input, weight), (weight, input)) if another.requires_grad]
+    return record(wrap(np.asarray(y)), back, *inputs, name="Addmm", saves=saves)
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -134,7 +135,7 @@ def _activation(name, forward, derivative):
             slope = derivative(x, y, *args, **named)
             return ((g * slope).astype(x.dtype, copy=False),)
 
-        return record(wrap(y), back, input, name=name.title())
+        return record(wrap(y), back, input, name=name.title(), saves=(input,))
 
     call.__name__ = name
     return call
@@ -288,7 +289,7 @@ def _with_affine(input, y, way, weight, bias, shape):
         return found
 
     inputs = [one for one in (input, weight, bias) if one is not None]
-    return record(wrap(out), back, *inputs, name="NativeLayerNorm")
+    return record(wrap(out), back, *inputs, name="NativeLayerNorm", saves=(input,))
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):

@@ -59,13 +59,28 @@ class Linear(Module):
         )
 
 
+class UninitializedParameter(Parameter):
+    """A parameter whose shape is not known yet."""
+
+    @property
+    def shape(self):
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
+            "initialized one. Call `forward` to initialize the parameters before accessing their "
+            "attributes."
+        )
+
+
 class LazyLinear(Linear):
     """A linear layer that takes its number of inputs from its first input."""
 
     def __init__(self, out_features, bias=True, device=None, dtype=None):
         super().__init__(0, 0, False)
         self.out_features = out_features
-        self._with_bias = bias
+        self.weight = UninitializedParameter()
+        if bias:
+            self.bias = UninitializedParameter()
 
     def reset_parameters(self):
         if self.in_features:
@@ -75,7 +90,7 @@ class LazyLinear(Linear):
         if not self.in_features:
             self.in_features = input._a.shape[-1]
             self.weight = _empty(self.out_features, self.in_features)
-            if self._with_bias:
+            if self.bias is not None:
                 self.bias = _empty(self.out_features)
             self.reset_parameters()
         return super().forward(input)

@@ -213,7 +213,11 @@ class Module:
 
     def _named(self, kind, prefix, recurse, remove_duplicate=True):
         seen = set()
-        owners = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        owners = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
         for path, module in owners:
             for name, value in getattr(module, kind).items():
                 if value is None or (remove_duplicate and id(value) in seen):

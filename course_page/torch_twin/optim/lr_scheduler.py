@@ -154,6 +154,14 @@ class OneCycleLR(LRScheduler):
         for group, most in zip(optimizer.param_groups, self.max_lrs, strict=True):
             group["initial_lr"] = most / div_factor
             group["max_lr"], group["min_lr"] = most, most / div_factor / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        self.base_momentum, self.max_momentum = base_momentum, max_momentum
+        if cycle_momentum:
+            groups = optimizer.param_groups
+            if not any("momentum" in group or "betas" in group for group in groups):
+                raise ValueError(
+                    "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                )
         super().__init__(optimizer, last_epoch)
 
     def _between(self, start, end, share):
@@ -169,14 +177,21 @@ class OneCycleLR(LRScheduler):
                 f"{self.total_steps}"
             )
         top = self.pct_start * self.total_steps - 1
+        rising = step <= top
+        share = step / top if rising else (step - top) / (self.total_steps - 1 - top)
+        if self.cycle_momentum:
+            ends = (self.max_momentum, self.base_momentum)
+            momentum = self._between(*(ends if rising else ends[::-1]), share)
+            for group in self.optimizer.param_groups:
+                if "betas" in group:
+                    group["betas"] = (momentum, *group["betas"][1:])
+                else:
+                    group["momentum"] = momentum
         rates = []
         for most in self.max_lrs:
             first = most / self.div_factor
-            if step <= top:
-                rates.append(self._between(first, most, step / top))
-            else:
-                share = (step - top) / (self.total_steps - 1 - top)
-                rates.append(self._between(most, first / self.final_div_factor, share))
+            ends = (first, most) if rising else (most, first / self.final_div_factor)
+            rates.append(self._between(*ends, share))
         return rates
 
 
