@@ -1,7 +1,7 @@
 """The verdicts on every answer of a chapter's collections, as one line of JSON each.
 
-`python verdicts.py 05 0,1,2 scores,weights 2` takes two answers of each kind, and judges with the module `torch` that is found first on
-the path: PyTorch, or in a process whose path begins with the page's archive, its twin.
+`python verdicts.py 05 0,1,2 scores,weights 2` takes two answers of each kind. It judges with the
+module `torch` that is found first on the path: PyTorch, or in a page its twin.
 """
 
 import itertools
