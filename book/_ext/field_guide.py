@@ -8,6 +8,9 @@ name
     Its anchor on the page, which verdicts link to. It never changes.
 title
     The mistake in a few words.
+words
+    What people call it who don't know our words for it: other names, names in code, what it looks
+    like. The page's search reads them, and lists them below the entry.
 chapter
     The chapter's file without a suffix, and a heading in it, word for word.
 wrong, right
@@ -105,7 +108,7 @@ SYMPTOMS = {
     ),
     "leak": Symptom(
         "The loss is too good to be true",
-        "too good",
+        "loss too good",
         "Change the last token of a text. If an earlier output changes with it, the future leaks; "
         "if none does, look at how targets and splits are made.",
     ),
@@ -117,19 +120,19 @@ SYMPTOMS = {
     ),
     "ignored": Symptom(
         "Order, context or another input makes no difference",
-        "no difference",
+        "makes no difference",
         "Change one input at a time, and list which outputs change: "
         "`(model(a) != model(b)).any(-1)`.",
     ),
     "garbage": Symptom(
         "The loss is fine, but the samples are garbage",
-        "garbage",
+        "garbage text",
         "Compare the logits that generation uses with those of one forward pass over the finished "
         "text. The first position at which they differ is the step to look at.",
     ),
     "repeats": Symptom(
         "Samples are all alike, or all noise",
-        "sampling",
+        "samples alike",
         "Fix the logits, draw a thousand times, and compare the frequencies with the softmax.",
     ),
     "slow": Symptom(
@@ -140,7 +143,7 @@ SYMPTOMS = {
     ),
     "diverges": Symptom(
         "The loss swings or jumps",
-        "jumps",
+        "loss jumps",
         "Log the norm of the gradient at each step, before clipping.",
     ),
     "stuck": Symptom(
@@ -150,7 +153,7 @@ SYMPTOMS = {
     ),
     "loss-value": Symptom(
         "The loss has a strange value, or can't be compared",
-        "loss value",
+        "strange loss",
         "Before training, it should be close to ln V. A model that is sure and right should have "
         "none.",
     ),
@@ -161,33 +164,33 @@ SYMPTOMS = {
     ),
     "one-length": Symptom(
         "It works at one length only",
-        "one length",
+        "one length only",
         "Run lengths 1, 2, `block_size − 1`, `block_size` and `block_size + 1`.",
     ),
     "batch": Symptom(
         "A sample depends on the rest of its batch",
-        "batch",
+        "depends on the batch",
         "Run each sample alone, then all together, and compare.",
     ),
     "changing": Symptom(
         "The same input gives different outputs",
-        "changes",
+        "output varies",
         "Call `model.eval()`, run twice, and compare. What still differs draws random numbers.",
     ),
     "cache": Symptom(
         "With a cache, the output is another",
-        "cache",
+        "with a cache",
         "Feed a text token by token and compare each step with the row of one pass over the whole.",
     ),
     "reference": Symptom(
         "Never equal to a reference, or loaded weights give other numbers",
-        "reference",
+        "differs from a reference",
         "Compare layer by layer in double precision on one fixed input. The first layer that "
         "differs by more than 1e-6 is the one.",
     ),
     "memory": Symptom(
         "Memory grows from step to step",
-        "memory",
+        "memory grows",
         "Look for tensors that outlive their step and have a `grad_fn`.",
     ),
 }
@@ -208,6 +211,7 @@ class Entry:
     part: str
     name: str
     title: str
+    words: tuple[str, ...]
     chapter: tuple[str, str]
     wrong: str
     right: str
@@ -297,6 +301,7 @@ def _add(app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree
     """Add what the guide's page loads, to that page alone."""
     if page == PAGE:
         app.add_css_file("field-guide.css")
+        app.add_js_file("field-guide-search.js", loading_method="defer")
         app.add_js_file("field-guide.js", loading_method="defer")
 
 
@@ -304,16 +309,17 @@ def _entry(part: str, raw: dict[str, Any]) -> Entry:
     texts = {
         key: value.strip("\n") if isinstance(value, str) else value for key, value in raw.items()
     }
-    chapter, numbers = texts.pop("chapter", ()), tuple(texts.pop("numbers", ()))
+    lists = {key: tuple(texts.pop(key, ())) for key in ("chapter", "numbers", "words")}
     try:
-        entry = Entry(part=part, chapter=tuple(chapter), numbers=numbers, **texts)
+        entry = Entry(part=part, **lists, **texts)
     except TypeError as error:
         raise FieldGuideError(f"field guide, {part}, {raw.get('name')}: {error}") from error
     unknown = set(entry.symptoms) - set(SYMPTOMS)
-    if unknown or not entry.symptoms or len(entry.chapter) != 2:
+    if unknown or not entry.symptoms or len(entry.chapter) != 2 or not entry.words:
         raise FieldGuideError(
-            f"field guide, {entry.name}: it needs a chapter with a heading, and symptoms out of "
-            f"{', '.join(SYMPTOMS)}; unknown: {', '.join(sorted(unknown)) or 'none'}"
+            f"field guide, {entry.name}: it needs words that people search by, a chapter with a "
+            f"heading, and symptoms out of {', '.join(SYMPTOMS)}; unknown: "
+            f"{', '.join(sorted(unknown)) or 'none'}"
         )
     if len(re.findall(rf"^ *{LINE}$", entry.program, re.MULTILINE)) != 1:
         raise FieldGuideError(f"field guide, {entry.name}: one line of `program` must be {LINE}")
@@ -362,8 +368,14 @@ def _section(entry: Entry) -> str:
             f"```python\n{entry.with_line(entry.right)}\n\n{entry.test}\n```\n",
             "</details>\n",
             f"Explained in [chapter {stem[:2]}, “{heading}”]({stem}.ipynb#{anchor(heading)}).\n",
+            f"{{.guide-words}}\nAlso searched for as: {_listed(entry.words)}.\n",
         ]
     )
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Words as Markdown that shows them as they are."""
+    return " · ".join(re.sub(r"([\\`*_{}\[\]()#+\-.!<>&$|~^:])", r"\\\1", word) for word in words)
 
 
 def _labeled(label: str, kind: str, code: str) -> str:

@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import tomllib
+from pathlib import Path
 
 import field_guide
 import pytest
@@ -206,31 +208,169 @@ def shown(page):
     return set(page.evaluate(seen, list(ENTRIES)))
 
 
+def find(page, query):
+    """Names of the entries that these words give, in their order."""
+    page.get_by_label("Words").fill(query)
+    return page.evaluate(
+        "[...document.querySelectorAll('.guide-found > section:not([hidden])')].map(one => one.id)"
+    )
+
+
+REPORTS = tomllib.loads((Path(__file__).parent / "field_guide_reports.toml").read_text("utf-8"))
+
+
+def test_reports_name_entries_that_there_are_and_where_they_were_read():
+    reports = REPORTS["report"]
+    assert len({one["words"] for one in reports}) == len(reports) >= 60
+    assert len({name for one in reports for name in one["entries"]}) > 30
+    for one in reports:
+        assert set(one["entries"]) <= set(ENTRIES), one
+        assert one["source"].startswith("https://")
+        assert 1 <= len(one["words"].split()) <= 12, one
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_reporters_own_words_find_the_entry_among_the_first_three(guide):
+    reports = REPORTS["report"]
+    missed = {
+        one["words"]: first
+        for one in reports
+        if not set(first := find(guide, one["words"])[:3]) & set(one["entries"])
+    }
+    assert len(missed) <= len(reports) // 12, missed  # 55 of 60
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("rope", "rotary-along-the-heads"),
+        ("kv cache", "cache-not-reset"),
+        ("top-p", "top-p-boundary"),
+        ("nucleus", "top-p-boundary"),
+        ("sliding window", "crops-the-end"),
+        ("gradient accumulation", "accumulated-means"),
+        ("cache offset", "cached-position"),
+        ("leakage", "no-causal-mask"),
+        ("bfloat16", "half-precision-scores"),
+        ("perfect loss", "unshifted-targets"),
+        ("-1e4", "moderate-fill"),
+        ("\u22121e4", "moderate-fill"),
+        ("my loss goes to zero", "unshifted-targets"),
+        ("works for batch 1 only", "padding-seen"),
+        ("cached generation differs", "cached-position"),
+        ("top p", "top-p-boundary"),  # without its hyphen
+        ("topp", "top-p-boundary"),
+        ("KV-caches", "cache-not-reset"),  # with one, and in the plural
+        ("zero grad", "no-zero-grad"),
+        ("perplexities", "bits-and-nats"),
+        ("nuclues", "top-p-boundary"),  # typed in a hurry
+        ("gradeint acumulation", "accumulated-means"),
+        ("rota", "rotary-on-queries-only"),  # still being typed
+    ],
+)
+def test_search_forgives_hyphens_plurals_and_slips(guide, query, expected):
+    assert expected in find(guide, query)[:4]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_words_that_say_nothing_find_nothing_and_the_status_says_what_to_do(guide):
+    assert find(guide, "zebra giraffe") == []
+    assert "Try a single word" in guide.locator(".guide-count").inner_text()
+    assert find(guide, "the of and") == []
+
+
+def chip(page, symptom):
+    return page.locator(f".guide-chip[value='{symptom}']")
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 def test_words_symptom_and_part_narrow_the_list_by_keyboard(guide):
     status = guide.locator(".guide-count")
     assert status.inner_text() == f"{len(ENTRIES)} entries"
-    guide.get_by_label("Words").focus()
+    assert guide.evaluate("document.querySelector('h1').nextElementSibling.className") == (
+        "guide-filter"
+    )
+    words = guide.get_by_label("Words")
+    words.focus()
     guide.keyboard.type("is_causal")
     assert "causal-flag-with-cache" in shown(guide)
     assert "no-scale" not in shown(guide)
-    guide.keyboard.press("Tab")
-    guide.keyboard.type("With a cache")  # a select takes typed words
-    assert shown(guide) == {"causal-flag-with-cache"}
-    assert status.inner_text() == f"1 of {len(ENTRIES)} entries"
+    cached = shown(guide) & {n for n, one in ENTRIES.items() if "cache" in one.symptoms}
+    chip(guide, "cache").focus()
+    guide.keyboard.press("Enter")
+    assert shown(guide) == cached != set()
+    assert status.inner_text() == f"{len(cached)} of {len(ENTRIES)} entries"
     assert not guide.locator("section#symptom-nan").is_visible()
-    guide.keyboard.press("Tab")
-    guide.keyboard.type("Masks")
-    assert shown(guide) == set()
-    guide.keyboard.press("Tab")
+    guide.keyboard.press("Enter")  # a second time lets it go
+    assert chip(guide, "cache").get_attribute("aria-pressed") == "false"
+    guide.get_by_role("button", name="Show all").focus()
     guide.keyboard.press("Enter")
     assert shown(guide) == set(ENTRIES)
+    assert words.input_value() == ""
     guide.get_by_label("Where").select_option("heads")
     assert shown(guide) == {one.name for one in ENTRIES.values() if one.part == "heads"}
     guide.get_by_label("Where").select_option("")
-    guide.get_by_label("What you see").select_option("nan")
+    chip(guide, "nan").click()
     assert shown(guide) == {one.name for one in ENTRIES.values() if "nan" in one.symptoms}
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_chips_count_the_entries_that_they_would_show(guide):
+    def counted():
+        numbers = guide.locator(".guide-chip").all_inner_texts()
+        return [int(one.rsplit(" ", 1)[1]) for one in numbers]
+
+    def expected(entries):
+        return [sum(name in one.symptoms for one in entries) for name in field_guide.SYMPTOMS]
+
+    assert counted() == expected(ENTRIES.values())
+    guide.get_by_label("Where").select_option("masks")
+    assert counted() == expected([one for one in ENTRIES.values() if one.part == "masks"])
+    assert chip(guide, "memory").is_disabled()
+    chip(guide, "nan").click()
+    assert counted() == expected([one for one in ENTRIES.values() if one.part == "masks"])
+    assert set(find(guide, "triu")) == shown(guide)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_address_says_what_is_shown_and_shows_it_again(guide, book):
+    find(guide, "kv cache")
+    chip(guide, "cache").click()
+    guide.get_by_label("Where").select_option("caches")
+    before = shown(guide)
+    address = guide.evaluate("location.search")
+    assert address == "?q=kv+cache&see=cache&where=caches"
+    guide.goto(f"{book.as_uri()}/{PAGE}.html{address}")
+    assert shown(guide) == before != set()
+    assert guide.get_by_label("Words").input_value() == "kv cache"
+    guide.get_by_role("button", name="Show all").click()
+    assert guide.evaluate("location.search") == ""
+    guide.goto(f"{book.as_uri()}/{PAGE}.html?q=rope&see=none-such&where=none-such")
+    assert "rotary-along-the-heads" in shown(guide)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_entries_are_folded_until_they_are_asked_for(guide, book):
+    wrong = guide.locator("section#no-scale div.guide-wrong")
+    title = guide.locator("section#no-scale .guide-fold")
+    assert not wrong.is_visible()
+    title.press("Enter")
+    assert wrong.is_visible()
+    assert title.get_attribute("aria-expanded") == "true"
+    title.press("Enter")
+    assert not wrong.is_visible()
+    guide.goto(f"{book.as_uri()}/{PAGE}.html#tiny-fill")
+    guide.locator("section#tiny-fill div.guide-wrong").wait_for()
+    guide.emulate_media(media="print")
+    assert guide.locator("section#no-scale div.guide-wrong").is_visible()
 
 
 @pytest.mark.browser
@@ -239,7 +379,7 @@ def test_link_to_an_entry_that_is_filtered_out_shows_it(guide):
     guide.get_by_label("Where").select_option("caches")
     assert not guide.locator("section#no-scale").is_visible()
     guide.evaluate("location.hash = '#no-scale'")
-    guide.locator("section#no-scale").wait_for()
+    guide.locator("section#no-scale div.guide-wrong").wait_for()
     assert shown(guide) == set(ENTRIES)
 
 
