@@ -1,6 +1,7 @@
-"""What each part of a block is worth, where the norm goes, and when dropout helps: chapter 07.
+"""What each part of a block is worth, skip connections and norms at several rates, and when dropout
+helps: chapter 07.
 
-    python -m benchmarks.block_parts                  # all three
+    python -m benchmarks.block_parts                  # all four
     python -m benchmarks.block_parts --only parts
 
 Every model has four blocks of 32 channels and a context of 8, starts from PyTorch's own weights and
@@ -30,8 +31,12 @@ C, H, T, N_LAYER = 32, 4, 8, 4
 BETAS = (0.9, 0.95)
 
 PARTS_STEPS, PARTS_BATCH, PARTS_RATE = 300, 128, 0.01
+OTHER_RATES = (0.003, 0.03)  # a lower and a higher rate, for the parts that are worth most
 NORM_STEPS, NORM_BATCH, NORM_WARM_UP = 150, 64, 30
 NORM_RATES = (0.003, 0.01, 0.03, 0.1)
+SKIP_STEPS, SKIP_BATCH, SKIP_WARM_UP = 400, 64, 20
+SKIP_LONG = 1200  # steps, at the lowest rate
+SKIP_RATES = (0.001, 0.003, 0.01)
 DROPOUT_STEPS, DROPOUT_BATCH, DROPOUT_RATE, DROPOUT_EVERY = 1000, 64, 0.01, 200
 SMALL_TEXT = 10_000  # symbols; the validation split is read as far, too
 DROPOUTS = (0.0, 0.2, 0.4)
@@ -46,6 +51,9 @@ CHANGES = (
     "one norm for two",
     "post-norm",
 )
+
+
+WORTH_MOST = ("nothing", "no attention", "no feed-forward", "no skip connections")
 
 
 class Silent(nn.Module):
@@ -145,21 +153,22 @@ def finite_loss(train: Callable[[], float]) -> float:
 
 
 def parts(measured: Measured, corpus: Corpus) -> None:
-    """One change at a time, same budget, same rate."""
-    for seed in SEEDS:
-        for change in CHANGES:
+    """One change at a time, same budget; the largest changes at two more rates."""
+    for rate in (PARTS_RATE, *OTHER_RATES):
+        for seed in SEEDS:
+            for change in CHANGES if rate == PARTS_RATE else WORTH_MOST:
 
-            def measure(change=change, seed=seed) -> dict[str, Any]:
-                model = build(change, len(corpus.vocabulary), seed)
-                begin = first_loss(model, corpus)
-                loss = finite_loss(
-                    lambda: (
-                        fit(
+                def measure(change=change, seed=seed, rate=rate) -> dict[str, Any]:
+                    model = build(change, len(corpus.vocabulary), seed)
+                    begin = first_loss(model, corpus)
+
+                    def train() -> float:
+                        return fit(
                             model,
                             corpus,
                             steps=PARTS_STEPS,
                             batch_size=PARTS_BATCH,
-                            lr=PARTS_RATE,
+                            lr=rate,
                             betas=BETAS,
                             weight_decay=0.0,
                             schedule=schedules.cosine(warm_up=PARTS_STEPS // 10, final=0.05),
@@ -167,11 +176,11 @@ def parts(measured: Measured, corpus: Corpus) -> None:
                             seed=seed,
                             progress=False,
                         ).validation
-                    )
-                )
-                return {"first_loss": begin, "loss": loss}
 
-            measured(f"parts | {change} | seed {seed}", measure)
+                    return {"first_loss": begin, "loss": finite_loss(train)}
+
+                other = "" if rate == PARTS_RATE else f" | rate {rate:g}"
+                measured(f"parts | {change}{other} | seed {seed}", measure)
 
 
 def norms(measured: Measured, corpus: Corpus) -> None:
@@ -210,6 +219,32 @@ def norms(measured: Measured, corpus: Corpus) -> None:
 
                     key = f"norms | {change} | warm-up {warm_up} | rate {rate:g} | seed {seed}"
                     measured(key, measure)
+
+
+def skips(measured: Measured, corpus: Corpus) -> None:
+    """With and without skip connections, at several peak rates, and longer at the lowest."""
+    settings = [(SKIP_STEPS, rate) for rate in SKIP_RATES] + [(SKIP_LONG, SKIP_RATES[0])]
+    for seed in SEEDS:
+        for change in ("nothing", "no skip connections"):
+            for steps, rate in settings:
+
+                def measure(change=change, steps=steps, rate=rate, seed=seed) -> dict[str, Any]:
+                    history = fit(
+                        build(change, len(corpus.vocabulary), seed),
+                        corpus,
+                        steps=steps,
+                        batch_size=SKIP_BATCH,
+                        lr=rate,
+                        betas=BETAS,
+                        weight_decay=0.0,
+                        schedule=schedules.cosine(warm_up=SKIP_WARM_UP, final=0.05),
+                        evaluate_every=steps,
+                        seed=seed,
+                        progress=False,
+                    )
+                    return {"loss": history.validation}
+
+                measured(f"skips | {change} | steps {steps} | rate {rate:g} | seed {seed}", measure)
 
 
 def dropout(measured: Measured, corpus: Corpus) -> None:
@@ -252,13 +287,14 @@ def dropout(measured: Measured, corpus: Corpus) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["parts", "norms", "dropout"])
+    parser.add_argument("--only", choices=["parts", "skips", "norms", "dropout"])
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     options = parser.parse_args()
     torch.set_num_threads(1)
     corpus = data.load("shakespeare", fallback=False)
     measured = Measured(options.fresh)
-    for name, study in (("parts", parts), ("norms", norms), ("dropout", dropout)):
+    studies = (("parts", parts), ("skips", skips), ("norms", norms), ("dropout", dropout))
+    for name, study in studies:
         if options.only in (None, name):
             study(measured, corpus)
 
