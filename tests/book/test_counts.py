@@ -18,6 +18,7 @@ MOST_WORDS = {
     "06-heads": 3_200,
     "07-block": 3_200,
     "08-gpt": 3_200,
+    "09-names": 3_200,
     "11-looking-inside": 3_200,
     "12-faster": 3_200,
 }
