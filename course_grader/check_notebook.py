@@ -7,11 +7,14 @@ for those of a class that nobody vetted.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import os
 import re
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +40,12 @@ VERDICT = "application/vnd.course.verdict+json"
 
 # How IPython names a cell in a SyntaxError: "(2838697158.py, line 1)".
 _CELL_FILE = re.compile(r"\(\d+\.py, line ")
+
+# What a kernel runs before the first cell to be like a graded run.
+_FROM_THE_DESK = (
+    "--IPKernelApp.exec_lines=from course_tasks.as_graded import leave_the_desk as _leave",
+    "--IPKernelApp.exec_lines=_leave()",
+)
 
 Progress = Callable[[int, int], None]
 
@@ -130,6 +139,10 @@ class Report:
         Cells other than checks that stopped with an error.
     stopped : str
         Why the run ended before the notebook did; empty if it did not.
+    conditions : str
+        How it was run, in words; empty if as the caller would run it.
+    remarks : tuple of str
+        What a grader would say of the notebook as a whole.
     """
 
     path: Path
@@ -137,6 +150,8 @@ class Report:
     questions: tuple[Question, ...]
     failures: tuple[Failure, ...]
     stopped: str = ""
+    conditions: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
@@ -155,7 +170,11 @@ class Report:
 
 
 def check_notebook(
-    path: str | Path, *, cell_seconds: float = CELL_SECONDS, progress: Progress | None = None
+    path: str | Path,
+    *,
+    cell_seconds: float = CELL_SECONDS,
+    progress: Progress | None = None,
+    as_graded: bool = False,
 ) -> Report:
     """Run a student's notebook in a fresh kernel and gather what its checks say.
 
@@ -170,6 +189,8 @@ def check_notebook(
         A cell that takes longer is interrupted, and the next one runs.
     progress : callable (cell, cells), optional
         Told before each cell is run.
+    as_graded : bool
+        Whether it finds no network, no text and no experiment, as in a graded run.
 
     Raises
     ------
@@ -190,7 +211,7 @@ def check_notebook(
             f"{path} holds no check of the course: no cell calls `check(…)`. "
             "Assignments are in exercises/, for example exercises/01-averages/01-averages.ipynb."
         )
-    run = asyncio.run(_run(notebook, path, cell_seconds, progress))
+    run = asyncio.run(_run(notebook, path, cell_seconds, progress, as_graded=as_graded))
     numbers = {check.number for check in checks}
     return Report(
         path,
@@ -212,7 +233,12 @@ class _Run:
 
 
 async def _run(
-    notebook: NotebookNode, path: Path, cell_seconds: float, progress: Progress | None
+    notebook: NotebookNode,
+    path: Path,
+    cell_seconds: float,
+    progress: Progress | None,
+    *,
+    as_graded: bool,
 ) -> _Run:
     from jupyter_client.kernelspec import NoSuchKernel
     from nbclient import NotebookClient
@@ -232,11 +258,17 @@ async def _run(
         allow_errors=True,
         record_timing=False,
         resources={"metadata": {"path": str(path.parent.resolve())}},
-        extra_arguments=["--IPKernelApp.log_level=40"],  # no warning about a local, keyed socket
+        # No warning about a local, keyed socket.
+        extra_arguments=["--IPKernelApp.log_level=40", *(_FROM_THE_DESK if as_graded else ())],
     )
     run = _Run({}, set())
+    environment = dict(os.environ)
     try:
-        async with client.async_setup_kernel():
+        async with contextlib.AsyncExitStack() as stack:
+            if as_graded:
+                empty = stack.enter_context(tempfile.TemporaryDirectory(prefix="course-check-"))
+                environment |= {"COURSE_DATA": "", "COURSE_CACHE": empty}
+            await stack.enter_async_context(client.async_setup_kernel(env=environment))
             for number, cell in enumerate(notebook.cells, start=1):
                 if cell.cell_type != "code" or not cell.source.strip():
                     continue
@@ -318,16 +350,28 @@ def _result(check: Check, notebook: NotebookNode, run: _Run, cell_seconds: float
 
 
 def _from_verdict(number: int, said: Mapping[str, Any], run: _Run, cell_seconds: float) -> Result:
+    result = result_of(number, said)
+    if result.state == "interrupted" and number in run.overtime and result.findings:
+        first, *others = result.findings
+        what = f"Your answer ran for more than {cell_seconds:g} s and was stopped."
+        return replace(result, findings=(replace(first, what=what), *others))
+    return result
+
+
+def result_of(number: int, said: Mapping[str, Any]) -> Result:
+    """What a verdict says, as a row of the report.
+
+    Parameters
+    ----------
+    number : int
+        The place of the check in the notebook, from 1.
+    said : mapping
+        As `Verdict.to_json` writes it.
+    """
     findings = [
         Finding(finding["what"], finding["effect"], finding["section"])
         for finding in said["findings"]
     ]
-    if said["state"] == "interrupted" and number in run.overtime and findings:
-        findings[0] = Finding(
-            f"Your answer ran for more than {cell_seconds:g} s and was stopped.",
-            findings[0].effect,
-            findings[0].where,
-        )
     return Result(
         number,
         said["task"],

@@ -28,6 +28,24 @@ _REMEDY = (
 )
 
 
+def leave_the_desk() -> None:
+    """From now on, this process is like a graded run: no experiment is run, and nobody is reached.
+
+    The network is closed to Python code only; it is no wall.
+    """
+    import course_tasks
+    from course_tasks import experiments
+
+    elsewhere = experiments.experiment_elsewhere
+    course_tasks.experiment = experiments.experiment = elsewhere
+    socket.getaddrinfo = _nobody
+    socket.socket.connect = _nobody  # type: ignore[method-assign]
+
+
+def _nobody(*_: Any, **__: Any) -> Never:
+    raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+
+
 def asked_as_graded(answer: Callable[[], Any]) -> Any:
     """What a student's `observed` returns where nothing is in reach that no graded run has.
 
@@ -121,7 +139,7 @@ def _without_files(names: dict[str, Any], used: list[str]) -> Iterator[None]:
 
     def nobody(*_: Any, **__: Any) -> Never:
         used.append("uses the network")
-        raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+        _nobody()
 
     changed = [(builtins, "open", no_file), (io, "open", no_file), (socket, "getaddrinfo", nobody)]
     with contextlib.ExitStack() as stack:

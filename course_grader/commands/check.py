@@ -1,4 +1,4 @@
-"""`course check`: run a student's own notebook from the top, and show what every check says."""
+"""`course check`: run a student's own notebook as a grader does, and show what every check says."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ def check(
         ),
     ] = 120.0,
 ) -> None:
-    """Run your notebook from the top in a fresh kernel, and show what every check says.
+    """Run your notebook from the top as a grader does, and show what every check says.
 
-    This is how a grader runs it: nothing is left over from cells that you deleted or ran in
-    another order. The notebook itself stays as it is, so save it first. Its code runs with your
-    rights: check your own notebooks only.
+    Nothing is left over from cells that you deleted or ran in another order, and there is no
+    network, no text and no experiment. Where the grader's sandbox starts, it runs in that, so that
+    your own files and packages are out of reach, too; elsewhere its code runs with your rights, so
+    check your own notebooks only. The notebook itself stays as it is, so save it first.
 
     Exit code: 0 if every task has all its points, 1 if not, 2 if the notebook could not be run.
 
@@ -44,12 +45,12 @@ def check(
         course check exercises/01-averages/01-averages.ipynb
         course check 01-averages.ipynb --timeout 300    on a slow machine
     """
-    from course_grader.check_notebook import check_notebook
+    from course_grader.check_as_graded import check_as_graded
 
     console = Console()
     with explained():
-        with console.status("Starting a kernel …") as status:
-            report = check_notebook(
+        with console.status("Starting …") as status:
+            report = check_as_graded(
                 notebook,
                 cell_seconds=timeout,
                 progress=lambda cell, cells: status.update(f"Running cell {cell} of {cells} …"),
@@ -77,8 +78,12 @@ def _show_report(console: Console, report: Report) -> None:
     for failure in report.failures:
         if str(failure) not in told:
             console.print(f"\n[yellow]![/] {escape(_sentence(str(failure)))}")
+    for remark in report.remarks:
+        console.print(f"\n[yellow]![/] {escape(_sentence(remark))}", soft_wrap=True)
     if report.stopped:
         console.print(f"\n[red]The run ended early.[/] {escape(_sentence(report.stopped))}")
+    if report.conditions:
+        console.print(f"\n[dim]{escape(report.conditions)}[/]", soft_wrap=True)
     color = "green" if report.passed else "yellow"
     console.print(f"\n[{color}]{report.points:g} of {report.out_of:g} points[/]")
 

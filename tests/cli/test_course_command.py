@@ -254,7 +254,7 @@ class TestCheck:
         result = course("check", tmp_path / "mine.ipynb")
         assert result.exit_code == 1
         assert "is not defined" in result.output
-        assert f"cell {book.cells.index(cell) + 1} (" in result.output
+        assert f"The first cell that failed: `{cell.source.splitlines()[0]}`" in result.output
         assert "SyntaxError" in result.output
 
     def test_missing_file_cannot_be_checked(self, tmp_path):

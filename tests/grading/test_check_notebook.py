@@ -10,8 +10,10 @@ import pytest
 
 from course_grader import check_notebook
 from course_grader.assignment import Assignment
+from course_grader.check_as_graded import check_as_graded
 from course_grader.course import Course
 from course_grader.errors import CellFailedError, NothingToCheckError, UnreadableNotebookError
+from course_grader.sandbox import bubblewrap
 from course_tasks import verdict
 
 HERE = Course(Path(__file__).parents[2])
@@ -146,6 +148,59 @@ def test_cell_that_ignores_the_interruption_ends_the_run(tmp_path, monkeypatch):
     report = check_notebook.check_notebook(tmp_path / "mine.ipynb", cell_seconds=1)
     assert "could not be interrupted" in report.stopped
     assert report.results[0].findings[0].what == "This check was not run."
+
+
+@pytest.fixture(params=["sandbox", "no sandbox"])
+def as_graded(request, monkeypatch):
+    """Checks a notebook as a grader runs it, on a machine with a sandbox and on one without."""
+    if request.param == "no sandbox":
+        monkeypatch.setattr(bubblewrap.shutil, "which", lambda name: None)
+    return request.param, check_as_graded
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_check_meets_what_a_graded_run_meets(exercise, solution, as_graded):
+    """No text, no network and no experiment; what was noted by hand is right, here as there."""
+    where, check = as_graded
+    for grade_id, _ in answers_of(exercise):
+        exercise.cell(grade_id).source = solution.cell(grade_id).source
+    numbers = solution.cell("answer-observed").source
+    sources = [
+        "from course_lib import data\nassert data.load('shakespeare').name == 'play'",
+        "import socket\ntry:\n    socket.create_connection(('127.0.0.1', 9), timeout=5)\n"
+        "except OSError as error:\n    assert not isinstance(error, ConnectionRefusedError)\n",
+        "assert 'not run again' in str(experiment(lambda corpus: {}, lambda: {}, 'play'))",
+    ]
+    exercise.cells.extend(
+        nbformat.v4.new_code_cell(source, id=f"tried-{n}") for n, source in enumerate(sources)
+    )
+    report = check(exercise.save())
+    assert report.passed, report.results
+    assert report.failures == report.remarks == ()
+    assert ("in the sandbox" in report.conditions) == (where == "sandbox")
+    assert ("bubblewrap is not installed" in report.conditions) == (where != "sandbox")
+
+    exercise.cell("answer-observed").source = (
+        f"{numbers}\n\nfrom course_lib import data\nnoted = observed\n"
+        "def observed():\n    data.load('shakespeare')\n    return noted()"
+    )
+    report = check(exercise.save())
+    assert report.points == report.out_of - report.results[-1].out_of
+    assert "it loads a text" in report.results[-1].findings[0].what
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_check_names_the_first_cell_that_failed_as_the_grader_does(exercise, solution):
+    for grade_id, _ in answers_of(exercise):
+        exercise.cell(grade_id).source = solution.cell(grade_id).source
+    imports = next(cell for cell in exercise.cells if "import check" in cell.source)
+    imports.source = f"import nothing_of_the_kind\n{imports.source}"
+    report = check_as_graded(exercise.save(exercise.path.with_name("mine.ipynb")))
+    assert report.passed, report.results
+    (remark,) = report.remarks
+    assert "No module named 'nothing_of_the_kind'" in remark
 
 
 def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
