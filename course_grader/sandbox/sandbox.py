@@ -8,6 +8,7 @@ gradebook are not in it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -17,7 +18,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,6 +33,7 @@ from course_grader.sandbox.sanitize import SanitizedSubmission
 from course_grader.sandbox.scratch import ScratchFolder
 from course_grader.sandbox.starting import StartedSandbox
 from course_tasks.errors import FrameTimeoutError
+from course_tasks.runner.in_flight import IN_FLIGHT, SECONDS_BETWEEN_LOOKS
 from course_tasks.runner.limits import MEGABYTE, Limits
 from course_tasks.runner.process_monitor import too_much_memory
 from course_tasks.runner.processor_time import stretched
@@ -95,6 +97,7 @@ class Sandbox:
         self.cores = Cores()
         self.groups = ControlGroups(None)
         self._restarting = threading.Lock()
+        self._crowded = 0.0
 
     @property
     def slots(self) -> int:
@@ -191,6 +194,23 @@ class Sandbox:
             raise NoVerdictError(f"its sandbox ended twice while it ran: {error}") from error
 
     def _run_once(
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        alone: bool,
+        attempt: bool,
+    ) -> RunResult:
+        began = time.monotonic()
+        ran = self._started_once(work, inputs, limits, alone, attempt)
+        if ran.repeat == IN_FLIGHT:
+            self._crowded = time.monotonic()
+        elif not alone and not ran.repeat and self._crowded > began:
+            # Another run has seen it, and this one may have missed a moment of it.
+            return replace(ran, repeat=IN_FLIGHT)
+        return ran
+
+    def _started_once(
         self,
         work: SanitizedSubmission,
         inputs: Mapping[str, bytes],
@@ -317,10 +337,16 @@ def _run(
 
 def _hand_over(requests: socket.socket, asked: _Asked, *ends: socket.socket) -> None:
     message = json.dumps(asdict(asked)).encode()
-    try:
-        socket.send_fds(requests, [message], [end.fileno() for end in ends])
-    except OSError as error:
-        raise _SandboxGoneError(f"the sandbox is gone: {error}") from error
+    deadline = time.monotonic() + SECONDS_OF_GRACE
+    while True:
+        try:
+            socket.send_fds(requests, [message], [end.fileno() for end in ends])
+            return
+        except OSError as error:
+            # A run has as many files on their way as this process may have open; see `in_flight`.
+            if error.errno != errno.ETOOMANYREFS or time.monotonic() > deadline:
+                raise _SandboxGoneError(f"the sandbox is gone: {error}") from error
+        time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _let_in(group: Group, wire: socket.socket, asked: _Asked, deadline: float) -> None:

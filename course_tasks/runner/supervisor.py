@@ -12,6 +12,7 @@ proves nothing, and is repeated alone.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import os
@@ -22,7 +23,8 @@ import time
 from dataclasses import dataclass
 from typing import NoReturn
 
-from course_tasks.errors import FrameError
+from course_tasks.errors import FrameError, IsolationError
+from course_tasks.runner.in_flight import IN_FLIGHT, SECONDS_BETWEEN_LOOKS, crowded
 from course_tasks.runner.isolation import (
     adopt_orphans,
     close_all_but,
@@ -111,6 +113,9 @@ def supervise(
         # As process 1 it would still get every signal that Python has a handler for.
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         monitor = ProcessMonitor(own_number(), limits, own_folders=form != "bare")
+        # Alone, and crowded before it began: then other programs of the same user do it.
+        if alone and crowded():
+            raise IsolationError(errno.ETOOMANYREFS, f"{IN_FLIGHT}, of other programs")
         ready, its_ready = os.pipe()
         runner = os.fork()
         if runner == 0:
@@ -225,7 +230,7 @@ def _watch(runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, 
     listening = [lifeline, os.pidfd_open(runner)]
     os.set_blocking(lifeline, False)
     while True:
-        ready, _, _ = select.select(listening, [], [], SECONDS_BETWEEN_COUNTS)
+        ready, _, _ = select.select(listening, [], [], SECONDS_BETWEEN_LOOKS)
         if lifeline in ready:
             for said in _heard(lifeline):
                 if not said:
@@ -235,6 +240,9 @@ def _watch(runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, 
                 else:
                     step, interrupted = int.from_bytes(said, "big"), False
                     timer = timer_of(limits.cell_seconds)
+        if crowded():
+            # Beside others nobody can tell whose they are, or what they kept from being sent.
+            return End(IN_FLIGHT, "" if alone else IN_FLIGHT)
         status = _reap(runner)
         if status is not None:
             return _how(status)
