@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from course_grader.batch import Summary, grade
+from course_grader.commands.messages import escape
 from course_grader.course import Course
 from course_grader.gradebook.standing import Waiting, standing
 from course_grader.options import CourseGrade
@@ -149,7 +149,7 @@ def as_plain(assignment: str, summary: Summary, waiting: Waiting) -> dict[str, A
 
 
 def _line(outcome: Outcome) -> str:
-    student = escape(outcome.student.encode("utf-8", "replace").decode())
+    student = escape(outcome.student)
     words = [_SIGNS[outcome.status], f"[bold]{student}[/]"]
     if outcome.status is Status.GRADED:
         words.append(f"{outcome.points:g} of {outcome.out_of:g}")

@@ -113,18 +113,28 @@ class Judges:
         MachineError
             If nobody can be asked.
         """
-        child = self.take()
-        try:
-            missing = child.lacking(tasks)
-        except ChildEndedError as error:
-            raise MachineError(f"judges cannot be asked what they need: {error}") from error
-        finally:
-            self.give_back(child)
+        missing = self._lacking(tasks)
         if missing:
             raise FaultyAssignmentError(
                 f"answers to this assignment are written with {', '.join(missing)}, not installed "
                 'here: pip install -e ".[jax]" in the folder of the course'
             )
+
+    def _lacking(self, tasks: Sequence[str]) -> list[str]:
+        """What a child says, or another one if that ends: it may have been the machine's victim."""
+        try:
+            return self._asked_once(tasks)
+        except MachineError:
+            return self._asked_once(tasks)
+
+    def _asked_once(self, tasks: Sequence[str]) -> list[str]:
+        child = self.take()
+        try:
+            return child.lacking(tasks)
+        except ChildEndedError as error:
+            raise MachineError(f"judges cannot be asked what they need: {error}") from error
+        finally:
+            self.give_back(child)
 
     def take(self) -> Child:
         """A child that nobody else uses; `give_back` it.
@@ -159,15 +169,24 @@ class Judges:
         self.server.terminate()
         self.server.wait()
 
+    def _start_again(self) -> None:
+        self._stop()
+        self._start()
+
     def _fork(self) -> Child:
         mine, its = socket.socketpair()
         with its:
             try:
                 with self._starting:
                     if self.server.poll() is not None and not self._closed:
-                        self._stop()
-                        self._start()
-                    socket.send_fds(self._control, [b"+"], [its.fileno()])
+                        self._start_again()
+                    try:
+                        socket.send_fds(self._control, [b"+"], [its.fileno()])
+                    except OSError:
+                        if self._closed:
+                            raise
+                        self._start_again()  # it is ending, and not gone yet
+                        socket.send_fds(self._control, [b"+"], [its.fileno()])
             except OSError as error:
                 mine.close()
                 raise MachineError(f"no process can be started to judge: {error}") from error

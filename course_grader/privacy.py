@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from course_grader.gradebook.standing import StudentGrades, standing
 from course_grader.lms import records, sheets
 from course_grader.options import CourseGrade
 from course_lib.errors import ConfigError
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 # Where files are made of a whole class: nobody can be taken out of them, so they are named.
 _OF_A_CLASS = ("exports", "reports")
@@ -72,12 +75,11 @@ def traces(course: Course, student: str, url: str | None = None) -> Traces:
     folders = [shelf / student for shelf in shelves] if one_name else []
     noted = [name for name in course.assignments if student in records.read(course, name)]
     known = _known(course, url)
+    names = _Names.of(course, student, noted, known, url)
     found = tuple(path for path in folders if path.is_dir() or path.is_symlink())
     if not found and not noted and student not in known:
         raise StudentNotFoundError(_nobody(course, student, known))
-    return Traces(
-        student, found, tuple(noted), student in known, tuple(_mentioning(course, student))
-    )
+    return Traces(student, found, tuple(noted), student in known, tuple(_mentioning(course, names)))
 
 
 def forget(course: Course, student: str, url: str | None = None) -> Traces:
@@ -103,6 +105,7 @@ def forget(course: Course, student: str, url: str | None = None) -> Traces:
     """
     with locks.folder(course):
         found = traces(course, student, url)
+        names = _Names.of(course, student, found.assignments, _known(course, url), url)
         # The gradebook first: it is what can be locked, and then nothing is gone yet.
         if found.in_gradebook:
             people.forget(course, student, url)
@@ -114,7 +117,7 @@ def forget(course: Course, student: str, url: str | None = None) -> Traces:
         for path in (course.root / "reports").glob("*.html"):
             if path.stem in course.assignments:
                 _report_anew(course, path.stem, url)
-        left = tuple(_mentioning(course, student))
+        left = tuple(_mentioning(course, names))
     return Traces(student, found.folders, found.assignments, found.in_gradebook, left)
 
 
@@ -155,17 +158,49 @@ def _nobody(course: Course, student: str, known: Sequence[str]) -> str:
     return f"nothing is kept of anybody named {student!r}{hint}"
 
 
-def _mentioning(course: Course, student: str) -> Iterator[Path]:
+@dataclass(frozen=True)
+class _Names:
+    """By what a file can name a student: one of `each`, or all of `together`."""
+
+    student: str
+    each: tuple[bytes, ...]
+    together: tuple[bytes, ...]
+
+    @classmethod
+    def of(
+        cls,
+        course: Course,
+        student: str,
+        noted: Sequence[str],
+        known: Sequence[str],
+        url: str | None,
+    ) -> _Names:
+        said = [records.read(course, name)[student].name for name in noted]
+        first, last, email, _ = people.names(course, student, url) if student in known else [""] * 4
+        each = [word for word in (student, email, *said) if word]
+        together = [first, last] if first and last else []
+        return cls(student, *(tuple(map(str.encode, words)) for words in (each, together)))
+
+    def in_text(self, text: bytes) -> bool:
+        """Whether a text names the student."""
+        if any(word in text for word in self.each):
+            return True
+        return bool(self.together) and all(word in text for word in self.together)
+
+
+def _mentioning(course: Course, names: _Names) -> Iterator[Path]:
     """Files made of a whole class, or written by hand, that hold the name or are not text."""
     places = [path for name in _OF_A_CLASS for path in (course.root / name).rglob("*")]
     # What a regrading left that was killed.
     places += course.root.glob(".regrade-*/**/*")
     if extensions := CourseGrade.of(course).extensions:
         places.append(course.root / extensions)
-    for path in sorted(places):
-        if not path.is_file() or path.is_symlink() or path.parent.name == student:
+    # A roster, times, a platform's own tables: whatever an instructor put beside the settings.
+    places += course.root.glob("*.csv")
+    for path in sorted(set(places)):
+        if not path.is_file() or path.is_symlink() or path.parent.name == names.student:
             continue
-        if path.suffix == ".zip" or student.encode() in path.read_bytes():
+        if path.suffix == ".zip" or names.in_text(path.read_bytes()):
             yield path
 
 
@@ -207,7 +242,8 @@ def anonymize(
     assignments : sequence of str
         Full names. Those that the gradebook does not hold are left out.
     answers : bool
-        Also the code of answers, without comments, and with every text in it replaced.
+        Also the code of answers, without comments, with every text in it replaced, and with
+        numbers for names that neither the course nor a library uses.
     url : str, optional
         Of the gradebook.
 
@@ -234,6 +270,7 @@ def anonymize(
     order = list(range(1, len(everybody) + 1))
     random.SystemRandom().shuffle(order)
     number = dict(zip(everybody, (f"student-{n:04}" for n in order), strict=True))
+    public = _public_names(course) if answers else frozenset()
     points: list[list[Any]] = []
     findings: list[list[Any]] = []
     codes: list[list[Any]] = []
@@ -243,7 +280,8 @@ def anonymize(
             points += [[*who, *row] for row in _points(one)]
             findings += [[*who, *row] for row in _findings(one)]
             if answers:
-                codes += [[*who, *row] for row in _answers(course, each.assignment, one.student)]
+                rows = _answers(course, each.assignment, one.student, public)
+                codes += [[*who, *row] for row in rows]
     head = ["assignment", "student"]
     sheets.write(
         target / "points.csv",
@@ -281,7 +319,9 @@ def _findings(one: StudentGrades) -> Iterator[list[Any]]:
             yield [*row, name]
 
 
-def _answers(course: Course, assignment: str, student: str) -> Iterator[list[str]]:
+def _answers(
+    course: Course, assignment: str, student: str, public: frozenset[str]
+) -> Iterator[list[str]]:
     """The code of a student's answers, as it was graded."""
     path = course.autograded / student / assignment / f"{assignment}.ipynb"
     try:
@@ -289,11 +329,51 @@ def _answers(course: Course, assignment: str, student: str) -> Iterator[list[str
     except UnreadableNotebookError:  # set aside, or deleted: there is no code to give
         return
     for answer in graded.answers:
-        if code := without_words(answer.source):
+        if code := without_words(answer.source, public):
             yield [answer.grade_id, code]
 
 
+def _public_names(course: Course) -> frozenset[str]:
+    """Names that say nothing about a student: Python's, those of the libraries that notebooks of
+    the course use, and those in the course's own notebooks.
+    """
+    import builtins
+    import math
+
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    libraries = (builtins, math, np, np.ndarray, torch, torch.Tensor, nn, nn.Module, functional)
+    known = {name for one in (*libraries, str, list, dict, set, tuple) for name in dir(one)}
+    for path in (*course.solutions.glob("*/*.ipynb"), *course.exercises.glob("*/*.ipynb")):
+        for cell in read(path).cells:
+            known.update(_WORD.findall(cell.source))
+    return frozenset(known)
+
+
 class _Wordless(ast.NodeTransformer):
+    """Empties texts, and numbers names that are not public."""
+
+    def __init__(self, public: frozenset[str] | None):
+        self._public, self._given = public, dict[str, str]()
+
+    def visit(self, node: ast.AST) -> Any:
+        for field, value in ast.iter_fields(node):
+            if isinstance(node, ast.Constant):
+                break
+            if isinstance(value, str) and field != "type_comment":
+                setattr(node, field, ".".join(map(self._named, value.split("."))))
+            elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+                setattr(node, field, list(map(self._named, value)))
+        return super().visit(node)
+
+    def _named(self, name: str) -> str:
+        if self._public is None or name in self._public or name == "":
+            return name
+        return self._given.setdefault(name, f"name_{len(self._given) + 1}")
+
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         if isinstance(node.value, str | bytes):
             return ast.copy_location(ast.Constant(type(node.value)()), node)
@@ -303,13 +383,21 @@ class _Wordless(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(""), node)
 
 
-def without_words(source: str) -> str:
+def without_words(source: str, public: frozenset[str] | None = None) -> str:
     """Python without comments, and with every text in it empty; nothing if it is no Python.
+
+    Parameters
+    ----------
+    source : str
+    public : frozenset of str, optional
+        Names that stay. Others are numbered, in each source anew; without it, all stay.
 
     >>> without_words("x = 'Ada'  # by Ada")
     "x = ''"
+    >>> without_words("ada = torch.ones(3)", frozenset(("torch", "ones")))
+    'name_1 = torch.ones(3)'
     """
     try:
-        return ast.unparse(_Wordless().visit(ast.parse(source)))
+        return ast.unparse(_Wordless(public).visit(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from course_grader.commands.messages import explained
+from course_grader.commands.messages import escape, explained
 
 
 def data(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from course_grader.commands.messages import escape
 
 
 def doctor() -> None:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from course_grader.commands.arguments import AssignmentName, CourseFolder, Database
-from course_grader.commands.messages import explained, within
+from course_grader.commands.messages import escape, explained, within
 
 
 def export(

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from course_grader.commands.arguments import Assignments, CourseFolder, Database
-from course_grader.commands.messages import COULD_NOT, explained, within
+from course_grader.commands.messages import COULD_NOT, escape, explained, within
 
 if TYPE_CHECKING:
     from course_grader.privacy import Traces

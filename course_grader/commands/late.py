@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from course_grader.commands.arguments import AssignmentName, CourseFolder, Database
-from course_grader.commands.messages import explained
+from course_grader.commands.messages import escape, explained
 
 
 def late(assignment: AssignmentName, db: Database = None, course: CourseFolder = None) -> None:

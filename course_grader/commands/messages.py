@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 
 from course_lib.errors import CourseError
 
@@ -26,6 +27,15 @@ _REMEDIES = {
     errno.EPERM: "give yourself the right to read and write it",
     errno.EMFILE: "allow more open files (ulimit -n), or lower --jobs",
 }
+
+
+# Of names that others chose: what moves a terminal's cursor, colors it or asks it something.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escape(words: str) -> str:
+    """Somebody's words for a terminal: no markup of ours, and no command to the terminal."""
+    return markup.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", words))
 
 
 @contextlib.contextmanager

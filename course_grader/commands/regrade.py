@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from course_grader.commands.arguments import (
@@ -18,7 +17,7 @@ from course_grader.commands.arguments import (
     Scheduler,
     Students,
 )
-from course_grader.commands.messages import COULD_NOT, explained
+from course_grader.commands.messages import COULD_NOT, escape, explained
 
 if TYPE_CHECKING:
     from course_grader.regrade import Trial

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from course_grader.commands.arguments import Assignments, CourseFolder, Database
-from course_grader.commands.messages import explained
+from course_grader.commands.messages import escape, explained
 
 if TYPE_CHECKING:
     from course_grader.lms.roster import Compared

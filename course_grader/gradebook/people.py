@@ -57,6 +57,19 @@ def known(course: Course, url: str | None = None) -> tuple[str, ...]:
         return tuple(sorted(ids))
 
 
+def names(course: Course, student: str, url: str | None = None) -> tuple[str, ...]:
+    """First and last name, address and platform's number of a student, as far as they are known.
+
+    Raises
+    ------
+    GradebookError
+    """
+    with gradebook(course, url) as book:
+        row = book.db.get(Student, student)
+        said = ("first_name", "last_name", "email", "lms_user_id")
+        return tuple(str(getattr(row, name) or "") for name in said) if row else ("",) * len(said)
+
+
 def forget(course: Course, student: str, url: str | None = None) -> bool:
     """Take a student out of the gradebook: name, scores, comments, runs and findings.
 

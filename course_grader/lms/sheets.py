@@ -16,24 +16,30 @@ from typing import Any
 from course_grader.atomic import write_atomically
 from course_grader.errors import UnreadableSheetError
 
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for the beginning of a formula, in East Asian width, too.
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_FORMULA = re.compile(rf"[\t\r]|\s*[{_SIGNS}]")
+# Where a comma is the sign in numbers, as in German, a spreadsheet begins a new cell at a
+# semicolon, whether it stands between quotation marks or not.
+_CELL_BEHIND = re.compile(rf";(?=[\s\"']*[{_SIGNS}])")
+# What a terminal would take for a command, where somebody looks at the file there.
+_CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f]")
 
 
 def harmless(value: Any) -> Any:
     """A value as a spreadsheet may show it: no formula, no line break; numbers stay numbers.
 
-    >>> harmless("=1+1"), harmless("two\\nlines"), harmless(-1.5)
-    ("'=1+1", 'two lines', -1.5)
+    >>> harmless("=1+1"), harmless("two\\nlines"), harmless(-1.5), harmless("a;=1+1")
+    ("'=1+1", 'two lines', -1.5, "a;'=1+1")
     """
     if value is None:
         return ""
     if isinstance(value, int | float):
         return value
     text = str(value)
-    safe = " ".join(text.split("\n")).replace("\r", " ").replace("\0", "")
-    start = safe.lstrip()
-    return f"'{safe}" if text.startswith(_FORMULA) or start.startswith(_FORMULA[:4]) else safe
+    safe = re.sub(r"[\n\r\t]", " ", text.replace("\0", ""))
+    safe = _CELL_BEHIND.sub(";'", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", safe))
+    return f"'{safe}" if _FORMULA.match(text) else safe
 
 
 def number(points: float) -> str:

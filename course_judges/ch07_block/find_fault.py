@@ -115,9 +115,14 @@ def _column(fault: str) -> tuple[str, ...]:
 def _shown(evidence: Evidence, i: int, fault: str) -> bool:
     """True if the inspector's runs of a block can show whether it has this fault."""
     if f"block_{i}.runs.{fault}.1" not in evidence.answers.values:
-        return bool(evidence.yours(f"block_{i}.runs.derivatives") > 0)
-    first, second = (evidence.yours(f"block_{i}.runs.{fault}.{k}") for k in (0, 1))
-    return first.ndim == second.ndim == 3 and SHOWS[fault](first, second)
+        derivatives = evidence.yours(f"block_{i}.runs.derivatives")
+        return derivatives.size == 1 and bool(derivatives.item() > 0)
+    runs = [evidence.yours(f"block_{i}.runs.{fault}.{k}") for k in (0, 1)]
+    # A recorder keeps real numbers, some of them in each direction: anything else is forged.
+    if any(one.ndim != 3 or one.dtype.kind != "f" or not one.size for one in runs):
+        return False
+    first, second = runs
+    return first.shape[2] == second.shape[2] and SHOWS[fault](first, second)
 
 
 def _unshown(evidence: Evidence, fault: str) -> list[int]:

@@ -3,6 +3,8 @@ and a person is told what happened.
 """
 
 import json
+import os
+import signal
 import struct
 import subprocess
 import sys
@@ -328,6 +330,22 @@ class TestChildren:
             pool.server.kill()
             pool.server.wait()
             assert hand_in(notebook(), pool=pool).status is Status.GRADED
+
+    def test_server_that_is_killed_while_it_starts_does_not_stop_the_class(self, monkeypatch):
+        real, killed = judge_pool.Child.lacking, []
+
+        def first_time(child, tasks):
+            if not killed:
+                killed.append(pool.server.pid)
+                pool.server.kill()  # before it has forked whom it was asked for
+            return real(child, tasks)
+
+        monkeypatch.setattr(judge_pool.Child, "lacking", first_time)
+        with Judges(1) as pool:
+            os.kill(pool.server.pid, signal.SIGSTOP)
+            pool.require(["05/scores"])
+            assert killed
+            assert pool.server.pid not in killed
 
     def test_server_that_cannot_be_started_is_the_machines_failure(self, monkeypatch, hand_in):
         monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))

@@ -30,7 +30,7 @@ def graded(entered):
             )
     with Gradebook(database_url(entered), "averages-to-transformers") as book:
         book.update_or_create_student(WHO, last_name="Lovelace", first_name="Ada")
-    answer = "def running_means(x):\n    '''By Ada'''\n    return x  # Ada"
+    answer = "def strict_past_mean(x):\n    '''By Ada'''\n    return x  # Ada"
     cell = {
         "cell_type": "code",
         "source": answer,
@@ -113,7 +113,7 @@ def test_anonymous_copy_names_nobody(graded, tmp_path):
     assert {line.split(",")[1] for line in points[1:]} == {"student-0001", "student-0002"}
     assert "bias" in (done.path / "findings.csv").read_text()
     code = json.loads((done.path / "answers.jsonl").read_text().splitlines()[0])
-    assert code["code"] == 'def running_means(x):\n    """"""\n    return x'
+    assert code["code"] == 'def strict_past_mean(x):\n    """"""\n    return x'
 
 
 def test_folder_that_holds_something_and_a_class_of_nobody_are_refused(graded, tmp_path):
@@ -122,6 +122,50 @@ def test_folder_that_holds_something_and_a_class_of_nobody_are_refused(graded, t
         anonymize(graded, tmp_path, [NAME])
     with pytest.raises(GradebookError, match="nothing to write"):
         anonymize(graded, tmp_path / "new", ["02-affinities"])
+
+
+def test_table_of_an_instructor_that_names_the_student_is_named(graded):
+    tables = {
+        "roster.csv": "first name,last name\nAda,Lovelace\n",
+        "times.csv": f"student,submitted\n{WHO},2026-03-01 10:00 UTC\n",
+        "moodle.csv": "Full name\nAda Lovelace\n",
+        "other.csv": "student\nben\n",
+    }
+    for name, text in tables.items():
+        (graded.root / name).write_text(text)
+    named = {path.name for path in forget(graded, WHO).mentioned}
+    assert named >= {"roster.csv", "times.csv", "moodle.csv"}
+    assert "other.csv" not in named
+
+
+def test_names_that_a_student_chose_are_numbered_in_answers(graded, tmp_path):
+    for page in graded.autograded.rglob("*.ipynb"):
+        page.write_text(
+            page.read_text().replace("return x", "adas_mean = x.mean(0)\\n    return adas_mean")
+        )
+    anonymize(graded, tmp_path / "given", [NAME], answers=True)
+    code = (tmp_path / "given" / "answers.jsonl").read_text()
+    assert "def strict_past_mean(x)" in code
+    assert "name_1 = x.mean(0)" in code
+    assert "ada" not in code.lower()
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("import ada_lib.x as torch", "import name_1.x as torch"),
+        ("from ada_lib import x as ada", "from name_1 import x as name_2"),
+        ("class Ada(x):\n    def ada(self, *, lovelace=1):\n        self.ada = lovelace", None),
+        ("def x(ada):\n    global lovelace\n    return x(lovelace=ada.ada)", None),
+        ("try:\n    x\nexcept x as ada:\n    ada.lovelace()", None),
+        ("match x:\n    case {'a': ada, **lovelace}:\n        x = [ada for lovelace in x]", None),
+    ],
+)
+def test_every_kind_of_name_is_numbered_or_public(source, given):
+    found = without_words(source, frozenset(("x", "torch", "self")))
+    assert "ada" not in found.lower()
+    assert "lovelace" not in found.lower()
+    assert given is None or found == given
 
 
 def test_no_text_of_an_answer_is_given_away():
