@@ -292,7 +292,7 @@ def chip(page, symptom):
 def test_words_symptom_and_part_narrow_the_list_by_keyboard(guide):
     status = guide.locator(".guide-count")
     assert status.inner_text() == f"{len(ENTRIES)} entries"
-    assert guide.evaluate("document.querySelector('h1').nextElementSibling.className") == (
+    assert guide.evaluate("document.querySelector('article h1').nextElementSibling.className") == (
         "guide-filter"
     )
     words = guide.get_by_label("Words")
