@@ -41,7 +41,11 @@ def fits(path, patterns):
 
 @pytest.mark.parametrize(
     "command",
-    [["ruff", "format", "--check"], ["ruff", "check"], ["mypy"]],
+    [
+        ["ruff", "format", "--check"],
+        ["ruff", "check"],
+        pytest.param(["mypy"], marks=pytest.mark.slow),
+    ],
     ids=["format", "lint", "types"],
 )
 def test_code_passes(command):

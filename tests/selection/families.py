@@ -19,10 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 # Processor seconds that `make test` may take for what a change touches, beside its fixed part.
-MOST_TOUCHED_SECONDS = 200
+MOST_TOUCHED_SECONDS = 120
 
 # What a test takes that no family speaks for, by the first of its marks that stands here.
-SECONDS = {"browser": 2.0, "sandbox": 2.5, "slow": 2.5, "": 0.05}
+SECONDS = {"browser": 0.8, "sandbox": 0.7, "slow": 2.0, "": 0.05}
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ def third_of_notebooks(test):
 
 def threats(tests):
     """Some of each class of the threat model. Of two that talk to each other, both."""
-    drawn = one_in(8, each=lambda test: name_of_case(test).partition("/")[0])(tests)
+    drawn = one_in(10, each=lambda test: name_of_case(test).partition("/")[0])(tests)
     names = {name_of_case(test).removesuffix("-back") for test in drawn}
     return [test for test in tests if name_of_case(test).removesuffix("-back") in names]
 
@@ -299,10 +299,7 @@ AT_LESS_COST = {
         "test_cluster_of_four.py, test_interrupted_grading.py"
     ),
     "grading/test_formgrader.py::test_buttons_clicked_with_a_hostile_folder_run_nothing_of_it": (
-        "test_nbgrader_steps.py, which takes such a folder through the commands behind the buttons"
-    ),
-    "grading/test_formgrader.py::test_nbgraders_commands_use_the_sandbox_and_the_judge": (
-        "test_nbgrader_steps.py"
+        "test_formgrader.py, whose others click the buttons, and the cases in tests/threats"
     ),
     "grading/test_check_notebook.py::test_each_thing_that_goes_wrong_is_named_*": (
         "test_check_notebook.py, whose others name them one by one"
@@ -310,8 +307,11 @@ AT_LESS_COST = {
     "grading/test_class.py::test_grade_check_and_course_check_agree_on_a_class": (
         "test_class.py, whose others hold the check and the judge of a class side by side"
     ),
+    "grading/test_nbgrader_steps.py::test_all_steps_leave_a_hostile_folder_unread": (
+        "test_formgrader.py, which takes a class through the same commands, and tests/threats"
+    ),
     "grading/test_nbgrader_steps.py::test_no_file_that_is_odd_stops_anyone_or_is_followed": (
-        "test_nbgrader_steps.py, whose first test leaves a hostile folder unread, test_bounds.py"
+        "test_bounds.py, and the cases in tests/threats"
     ),
     "grading/test_record.py::test_postgresql_by_address_does_all_of_it": (
         "test_batch.py, which grades a class in PostgreSQL"
@@ -349,7 +349,7 @@ FAMILIES = (
         "answers",
         ("tasks/test_judgement.py",),
         fixed=answers,
-        seconds=0.07,
+        seconds=0.04,
         about=files_of_task,
         reads=(*JUDGING, "book"),
         unit=lambda test: task_of(test),
@@ -413,7 +413,7 @@ FAMILIES = (
         "notebooks",
         ("notebooks/test_outputs.py",),
         fixed=where(third_of_notebooks),
-        seconds=20,
+        seconds=18,
         about=file_of_notebook,
         reads=(*PACKAGES, "tests/notebooks", "benchmarks/results", "book/_assets"),
         holds=lambda test: "notebook" in test.params,
@@ -440,7 +440,7 @@ FAMILIES = (
         "figures",
         ("figures/*.py",),
         fixed=figures,
-        seconds=2,
+        seconds=0.8,
         about=files_of_figure,
         reads=DRAWING,
         holds=lambda test: "browser" in test.marks and "slow" not in test.marks,
