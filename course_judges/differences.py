@@ -31,7 +31,7 @@ def varied(right: Array) -> bool:
     return len(np.unique(np.round(right.astype(float), 6))) >= FEW
 
 
-def largest(mine: Array, right: Array, begin: str = "The largest difference") -> str:
+def largest(mine: Array, right: Array, begin: str = "") -> str:
     """A sentence on where two arrays differ most, with as many digits as it takes to see it."""
     if mine.shape != right.shape:
         return shapes_apart(mine, right)
@@ -39,7 +39,9 @@ def largest(mine: Array, right: Array, begin: str = "The largest difference") ->
     one, other = numbers_apart(float(mine[place]), float(right[place]))
     if not place:
         return f"You have {one} instead of {other}."
-    return f"{begin} is at {index(place)}, where you have {one} instead of {other}."
+    if begin:
+        return f"{begin} is at {index(place)}, where you have {one} instead of {other}."
+    return f"For example, at {index(place)} you have {one} instead of {other}."
 
 
 def farthest_index(mine: Array, right: Array) -> tuple[int, ...]:

@@ -42,6 +42,11 @@ def masked_renormalised(scores, visible):
     return weights / weights.sum(-1, keepdim=True)
 
 
+def masked_by_logarithms(scores, visible):
+    seen = scores.where(visible, scores.new_tensor(-torch.inf))
+    return (seen - seen.logsumexp(dim=2, keepdim=True)).exp()
+
+
 def masked_minus_a_hundred(scores, visible):
     """Far enough below for scores of a few units, and not for those below −100."""
     return scores.masked_fill(~visible, -100.0).softmax(dim=-1)
@@ -89,6 +94,7 @@ RIGHT = {
     "−1e9": masked_large_number,
     "added bias": masked_added,
     "loop": masked_loop,
+    "logarithms": masked_by_logarithms,
 }
 
 
