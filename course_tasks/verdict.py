@@ -211,7 +211,7 @@ class Verdict:
             if finding.effect:
                 lines.append(f"  {finding.effect}")
             if finding.section:
-                lines.append(f"  Look again at {finding.section}.")
+                lines.append(f"  See {finding.section}.")
             if finding.entry:
                 lines.append(f"  Field guide, entry {finding.entry}.")
         lines += [f"  Note: {note}" for note in self.notes]
@@ -227,11 +227,8 @@ class Verdict:
         earned = [p for p in self.parts if p.earned]
         unseen = [p for p in self.parts if not p.earned and not p.looked_at]
         lines = _named("✗", failed)
-        if not failed or len(earned) == len(failed) == 1 == len(self.parts) - len(failed):
-            lines += _named("✓", earned)
-        else:
-            lines += _counted("✓", "{} other part{}", earned)
-        return lines + _counted("–", "{} part{} not looked at", unseen)
+        lines += _counted("✓", "{} other{}", earned) if failed else _named("✓", earned)
+        return lines + _counted("–", "{} not looked at", unseen)
 
     def to_html(self, book: str | None = None) -> str:
         """The feedback as a fragment of HTML that reads on a light and on a dark page.
@@ -261,7 +258,7 @@ class Verdict:
             if finding.effect:
                 text += f"<br>{_as_html(finding.effect)}"
             if finding.section:
-                text += f"<br>Look again at {_reference(finding.section, book)}."
+                text += f"<br>See {_reference(finding.section, book)}."
             if finding.entry:
                 text += f"<br>{_in_the_field_guide(finding.entry, book)}"
             rows.append(f'<p style="margin:.4em 0 0">{text}</p>')

@@ -78,7 +78,7 @@ def test_exercise_is_opened_filled_checked_and_answered_in_jupyterlab(lab, visit
     run(page, answer)
     run(page, check)
     check.get_by_text("0 of ").wait_for()
-    assert "Look again at" in check.locator(".course-verdict").inner_text()
+    assert "See chapter" in check.locator(".course-verdict").inner_text()
 
     # the right one gets every point
     fill(page, answer, assignment.solution(assignment.answers[0]))

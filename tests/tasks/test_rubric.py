@@ -81,8 +81,8 @@ def test_parts_that_are_not_looked_at_are_counted_and_those_that_fail_named():
     shown = str(given).splitlines()
     assert shown[1:4] == [
         "  ✗ Doubles are right. (2)",
-        "  ✓ 1 other part (1)",
-        "  – 1 part not looked at (1)",
+        "  ✓ 1 other (1)",
+        "  – 1 not looked at (1)",
     ]
     assert "not looked at" in given.to_html()
     assert [part.get("looked_at", True) for part in given.to_json()["parts"]] == [True, False, True]
