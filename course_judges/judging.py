@@ -119,7 +119,7 @@ class Judge:
         finding = replace(finding, entry=field_guide.entry(name, finding.name))
         parts = _without_the_cheapest(results(task.parts, draws, earned))
         state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
-        return Verdict(name, task.title, state, parts, (_cut(finding),))
+        return _cut_to(Verdict(name, task.title, state, parts, (_cut(finding),)))
 
     def earns_everything(self, answers: Answers) -> bool:
         """True if `verdict` would give these answers every point; it is faster, since it looks for
