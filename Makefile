@@ -3,6 +3,7 @@
 SERVE ?= 1
 PORT ?= 8000
 SOLUTIONS ?= 0
+PAGE ?= 1
 RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
@@ -11,12 +12,12 @@ RUN = .venv/bin/python -m
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  make book takes SERVE=0 (only build), PORT=9000, SOLUTIONS=1 (self-study edition), PYTHON=..."
+	@echo "  make book takes SERVE=0 (only build), PORT=9000, SOLUTIONS=1 (self-study edition), PAGE=0 (no Python in the page), PYTHON=..."
 	@echo "  make lab takes SERVE=0 (only set up), TORCH=cpu (PyTorch without its GPU libraries), PYTHON=..."
 
 book: ## read: set up, build the book and serve it on http://localhost:8000
 	@sh setup/environment.sh book
-	@$(RUN) setup.book_site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
+	@$(RUN) setup.book_site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions) $(if $(filter 0,$(PAGE)),--no-page)
 
 pdf: ## print: the whole book as one PDF, with contents and links; needs Chromium
 	@sh setup/environment.sh tests

@@ -2,6 +2,7 @@
 import { Desk } from "./desk.js";
 import { page } from "./files.js";
 import { markBook } from "./marks.js";
+import { Chapter } from "./turn.js";
 
 const interfaceOf = (desk) => ({
   set: (task, source, cell) => desk.task(task).set(source, cell),
@@ -16,7 +17,8 @@ const interfaceOf = (desk) => ({
 
 /** Begin, once the page is there; what `window.coursePage` gets. */
 export const begin = () => {
-  const { assignment } = page();
+  const { assignment, turns } = page();
+  if (turns) new Chapter(turns);
   markBook(page().version, page().assignments);
   return assignment ? interfaceOf(new Desk(assignment)) : {};
 };

@@ -25,6 +25,9 @@ from filelock import FileLock
 
 from course_lib import __version__
 from course_lib.errors import CourseError
+from course_page import archive, editor, runtime
+from course_page import site as page_site
+from course_page.errors import RuntimeMissingError
 from setup.site_server import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +39,7 @@ _SOURCES = (
     "book",
     "exercises",
     "course_figures",
+    "course_page",
 )
 
 
@@ -62,7 +66,13 @@ _WARNING = re.compile(r"(WARNING|ERROR|CRITICAL|Error|Exception)\b")
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def build(root: str | Path = ROOT, *, solutions: bool = False, force: bool = False) -> Path:
+def build(
+    root: str | Path = ROOT,
+    *,
+    solutions: bool = False,
+    force: bool = False,
+    python: bool = True,
+) -> Path:
     """Build the book, with warnings as errors.
 
     Parameters
@@ -74,6 +84,9 @@ def build(root: str | Path = ROOT, *, solutions: bool = False, force: bool = Fal
         `_build/self-study`; otherwise the book goes to `_build/html`.
     force : bool
         Build even if nothing changed.
+    python : bool
+        Let pages check answers. Where what that needs cannot be fetched, the site is built
+        without it, and a line on the standard error says so.
 
     Returns
     -------
@@ -90,10 +103,27 @@ def build(root: str | Path = ROOT, *, solutions: bool = False, force: bool = Fal
     site = root / "_build" / ("self-study" if solutions else "html")
     site.parent.mkdir(exist_ok=True)
     with FileLock(f"{site}.lock"):  # `make book` beside `make test`: the second waits, then reuses
-        stamp = _digest(root, solutions)
+        parts = _page_parts() if python else ()
+        stamp = _digest(root, solutions, parts)
         if force or _read(site / _STAMP) != stamp:
-            _make(root, site, solutions, stamp)
+            _make(root, site, solutions, stamp, parts)
     return site
+
+
+def _page_parts() -> tuple[str, ...]:
+    """What pages can be given to check answers: "python", and beside it "editor" and "pictures"."""
+    every = {"python": runtime.PARTS, "editor": editor.PARTS, "pictures": runtime.PICTURES}
+    try:  # at once: a source that has one of them may have all
+        runtime.fetch([part for parts in every.values() for part in parts])
+        return tuple(every)
+    except RuntimeMissingError as error:
+        found = tuple(name for name, parts in every.items() if runtime.held(parts))
+        without = "this site's pages check no answers"
+        if "python" in found:
+            lacking = " and ".join(name for name in every if name not in found)
+            without = f"this site's pages go without {lacking}"
+        print(f"Note: {without}. {error}", file=sys.stderr)
+        return found if "python" in found else ()
 
 
 def prune(site: Path) -> None:
@@ -122,12 +152,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--solutions", action="store_true", help="the self-study edition")
     parser.add_argument("--force", action="store_true", help="build even if nothing changed")
+    parser.add_argument(
+        "--no-page", action="store_true", help="leave out what checks answers in the page"
+    )
     parser.add_argument("--no-serve", action="store_true", help="only build")
     parser.add_argument("--port", type=int, default=8000, help="port to serve on (8000)")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
     try:
-        site = build(solutions=options.solutions, force=options.force)
+        site = build(solutions=options.solutions, force=options.force, python=not options.no_page)
         seconds = time.perf_counter() - start
         print(f"Built {_shown(site)} in {seconds:.1f} s ({_megabytes(site):.1f} MB).", flush=True)
         if not options.no_serve:
@@ -138,14 +171,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
+def _make(root: Path, site: Path, solutions: bool, stamp: str, parts: Sequence[str]) -> None:
     """Build beside the last good site, and take its place at the end."""
     workshop = root / "_build" / f"making-{site.name}"
     shutil.rmtree(workshop, ignore_errors=True)
     workshop.mkdir()
     try:
-        made = run_jupyter_book(root, workshop, solutions=solutions)
+        made = run_jupyter_book(root, workshop, solutions=solutions, parts=parts)
         prune(made)
+        if parts:
+            page_site.write(made, parts)
         _lead_on(made, root)
         (made / _STAMP).write_text(stamp, encoding="utf-8")
         if site.exists():
@@ -177,7 +212,7 @@ def _lead_on(site: Path, root: Path) -> None:
     )
 
 
-def _config(root: Path, solutions: bool, builder: str) -> str:
+def _config(root: Path, solutions: bool, builder: str, parts: Sequence[str]) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = config["sphinx"]["config"]
@@ -188,6 +223,7 @@ def _config(root: Path, solutions: bool, builder: str) -> str:
     # Jupyter Book would put these into html_theme_options, which this configuration replaces.
     sphinx["html_theme_options"]["repository_url"] = repository.get("url") or ""
     sphinx["html_theme_options"]["repository_branch"] = repository.get("branch") or "main"
+    sphinx["course_page"] = list(parts)
     if solutions:
         sphinx["html_title"] = f"{sphinx['html_title']} · self-study edition"
     if builder == "epub":
@@ -224,7 +260,12 @@ def _with_solution(root: Path, section: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def run_jupyter_book(
-    root: Path, workshop: Path, *, solutions: bool = False, builder: str = "html"
+    root: Path,
+    workshop: Path,
+    *,
+    solutions: bool = False,
+    builder: str = "html",
+    parts: Sequence[str] = (),
 ) -> Path:
     """Build the pages in a folder of their own.
 
@@ -238,6 +279,8 @@ def run_jupyter_book(
         Whether each exercise is followed by its solution.
     builder : str
         Sphinx's name of a form: "html", "singlehtml" for one page, "epub" for e-readers.
+    parts : sequence of str
+        What pages get to check answers, as `course_page.site.write` takes it.
 
     Returns
     -------
@@ -249,7 +292,9 @@ def run_jupyter_book(
     BuildError
         At an error or a warning; names each.
     """
-    (workshop / "_config.yml").write_text(_config(root, solutions, builder), encoding="utf-8")
+    (workshop / "_config.yml").write_text(
+        _config(root, solutions, builder, parts), encoding="utf-8"
+    )
     (workshop / "_toc.yml").write_text(_contents(root, solutions), encoding="utf-8")
     command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root)]
     command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]
@@ -283,7 +328,7 @@ def _keep_log(root: Path, lines: list[str]) -> str:
     return log.relative_to(root).as_posix()
 
 
-def _digest(root: Path, solutions: bool) -> str:
+def _digest(root: Path, solutions: bool, parts: Sequence[str]) -> str:
     """What a build depends on, as one hash: sources by content, tools by version."""
     digest = hashlib.sha256()
     for name in (*_SOURCES, *(("solutions",) if solutions else ())):
@@ -296,6 +341,9 @@ def _digest(root: Path, solutions: bool) -> str:
             ):
                 digest.update(f"{relative.as_posix()}\0".encode())
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digest.update(" ".join(parts).encode())
+    if parts:
+        digest.update(archive.version().encode())
     for tool in _TOOLS:
         digest.update(f"{tool} {importlib.metadata.version(tool)}\n".encode())
     return digest.hexdigest()

@@ -6,8 +6,9 @@
 #   setup/environment.sh tests   everything, in the versions of requirements-lock.txt
 #
 # uv installs, which takes a third of pip's time: the one on the PATH, otherwise one that pip brings
-# into .venv. Where that fails, pip does it alone. TORCH=cpu takes PyTorch without its GPU libraries,
-# where the platform has both; LOCK=0 takes the newest versions that the ranges allow.
+# into .venv. Where that fails, pip does it alone. On Linux without a GPU's driver, `lab` takes PyTorch
+# without its GPU libraries where that is to be had; TORCH=cpu insists on it, and TORCH=gpu takes them
+# anyway. LOCK=0 takes the newest versions that the ranges allow.
 #
 # A stamp in .venv records the folder, the interpreter and the lists that were installed. It is
 # written last, so an interrupted run is taken up again; while it matches, there is nothing to do.
@@ -26,7 +27,7 @@ section() { awk -v title="## $1" 'index($0, "## ") == 1 { on = index($0, title) 
 
 case $suite in
     book) what="what the book needs"; size="300 MB" ;;
-    lab) what="what the exercises need"; size="1.2 GB, and several GB more where PyTorch brings its GPU libraries" ;;
+    lab) what="what the exercises need"; size="1.2 GB" ;;
     tests) what="everything"; size="2.4 GB" ;;
     *) say "setup/environment.sh takes book, lab or tests, not $suite"; exit 2 ;;
 esac
@@ -154,10 +155,40 @@ find_uv() {
 with_uv() {
     no_index=
     find_uv || return 1
-    backend=
-    if [ "${TORCH:-}" = cpu ]; then backend=--torch-backend=cpu; fi
     # shellcheck disable=SC2086
     "$uv" pip install --python .venv/bin/python $uv_volume $no_index $backend "$@"
+}
+
+has_gpu_driver() {
+    [ -e /proc/driver/nvidia ] || [ -e /dev/kfd ] || command -v nvidia-smi >/dev/null 2>&1
+}
+
+# The PyTorch that uv would install, in its words ("+ torch==2.9.1+cpu"); nothing if one is there.
+would_take() {
+    # shellcheck disable=SC2086
+    UV_HTTP_TIMEOUT=15 "$uv" pip install --dry-run --no-deps --python .venv/bin/python $no_index "$@" "torch>=2.9,<3" 2>&1
+}
+
+# Choose between the builds of PyTorch before anything is installed, so that it can be said which one
+# comes and how large it is: on Linux its GPU libraries are four fifths of all that is installed.
+choose_torch() {
+    backend=
+    if [ "${TORCH:-}" = cpu ]; then backend=--torch-backend=cpu; return; fi
+    if [ "$suite" != lab ] || [ "$(uname -s)" != Linux ]; then return; fi
+    with_gpu="5.9 GB, because PyTorch brings its GPU libraries"
+    if [ -n "${TORCH:-}" ] || has_gpu_driver; then size=$with_gpu; return; fi
+    no_index=
+    find_uv || { size=$with_gpu; return; }
+    case $(would_take) in
+        *+cpu* | *"no changes"*) return ;;  # it comes without them as it is, or has come already
+    esac
+    if would_take --torch-backend=cpu | grep -q 'torch=='; then
+        backend=--torch-backend=cpu
+        say "There is no driver of a GPU here, so PyTorch comes without its GPU libraries; TORCH=gpu brings them."
+    else
+        size=$with_gpu
+        say "There is no driver of a GPU here, but PyTorch without its GPU libraries is out of reach: its address, https://download.pytorch.org/whl/cpu, does not answer. The build with them does as well."
+    fi
 }
 
 # Install what is named: the quick way in the versions $quick, the plain way in the versions $plain.
@@ -176,6 +207,7 @@ install() {
 quick=
 plain=
 newest=
+choose_torch
 say "Installing $what into .venv (about $size; minutes the first time) ..."
 {
     case $suite in

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 
 from course_figures import sources
-from course_page import assignments
+from course_page import assignments, turns
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -28,7 +28,11 @@ SWITCH = "course_page"
 PLACE = "cell-{}"
 """The id of a cell that a reader may write, from its `grade_id`."""
 
+TURN = "turn-{}"
+"""The id of a chapter's cell with a turn, from the turn's name with - for /."""
+
 _EXERCISES = "exercises/"
+_CHAPTERS = "book/"
 _EMPTY = "YOUR ANSWER HERE"
 
 # What a page with Python may do: run the site's own scripts, and a worker that it makes itself.
@@ -104,10 +108,20 @@ def _data(root: Path, parts: Collection[str]) -> dict[str, Mapping[str, Any]]:
             for name, one in found.items()
         ]
     }
-    return {"book": common} | {
-        name: common | {"assignment": _assignment(name, one, read[name])}
-        for name, one in found.items()
+    chapters = sorted(path.stem[:2] for path in (root / _CHAPTERS).glob("[0-9][0-9]-*.ipynb"))
+    with_turns = {
+        f"chapter-{chapter}": common | {"turns": _turns(chapter)}
+        for chapter in chapters
+        if turns.of_chapter(chapter)
     }
+    return (
+        {"book": common}
+        | with_turns
+        | {
+            name: common | {"assignment": _assignment(name, one, read[name])}
+            for name, one in found.items()
+        }
+    )
 
 
 def _assignment(
@@ -141,26 +155,43 @@ def _assignment(
     }
 
 
+def _turns(chapter: str) -> Mapping[str, Any]:
+    kept = ("name", "asks", "start", "answer", "folds")
+    return {
+        "name": f"chapter-{chapter}",
+        "chapter": chapter,
+        "turns": [
+            {key: getattr(turn, key) for key in kept}
+            | {"label": turn.name.partition("/")[2].replace("-", " ")}
+            for turn in turns.of_chapter(chapter)
+        ],
+    }
+
+
 def _inert(value: Any) -> str:
     """JSON that may stand in a script: nothing in it ends the script or begins a comment."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _name_cells(app: Sphinx, document: nodes.document) -> None:
-    """Give each cell that a reader writes, and each that checks one, an id of its own."""
+    """Give each cell that a reader writes, checks or is asked for an id of its own."""
     page = app.env.docname
-    if not _on(app) or not page.startswith(_EXERCISES):
+    if not _on(app):
         return
     for cell in document.findall(nodes.container):
-        said = (cell.get("cell_metadata") or {}).get("nbgrader")
-        if said:
-            cell["ids"].append(PLACE.format(said["grade_id"]))
-        elif cell.astext().startswith("experiment("):
+        said = cell.get("cell_metadata") or {}
+        if page.startswith(_EXERCISES) and "nbgrader" in said:
+            cell["ids"].append(PLACE.format(said["nbgrader"]["grade_id"]))
+        elif page.startswith(_EXERCISES) and cell.astext().startswith("experiment("):
             cell["ids"].append(PLACE.format("experiment"))
-    questions = _questions(Path(app.srcdir) / f"{page}.ipynb")
-    empty = [one for one in document.findall(nodes.paragraph) if one.astext() == _EMPTY]
-    for name, paragraph in zip(questions, empty, strict=True):
-        paragraph["ids"].append(PLACE.format(name))
+        elif turns.KEY in said.get("course", {}):
+            turn = turns.find(said["course"][turns.KEY])
+            cell["ids"].append(TURN.format(turn.name.replace("/", "-")))
+    if page.startswith(_EXERCISES):
+        questions = _questions(Path(app.srcdir) / f"{page}.ipynb")
+        empty = [one for one in document.findall(nodes.paragraph) if one.astext() == _EMPTY]
+        for name, paragraph in zip(questions, empty, strict=True):
+            paragraph["ids"].append(PLACE.format(name))
 
 
 def _questions(path: Path) -> list[str]:
@@ -169,14 +200,16 @@ def _questions(path: Path) -> list[str]:
 
 
 def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: Any) -> None:
-    """Add the scripts to a page: those of its assignment, or the marks in the contents alone."""
+    """Add the scripts to a page: those of its tasks, or the marks in the contents alone."""
     if not _on(app) or tree is None:
         return
+    folder, _, name = page.rpartition("/")
     exercises = page.startswith(_EXERCISES)
-    name = page.rpartition("/")[2] if exercises else "book"
+    chapter = f"{folder}/" == _CHAPTERS and turns.of_chapter(name[:2])
+    data = name if exercises else f"chapter-{name[:2]}" if chapter else "book"
     app.add_css_file("page/page.css")
-    app.add_js_file(f"page/{name}.js", loading_method="defer")
+    app.add_js_file(f"page/{data}.js", loading_method="defer")
     app.add_js_file("page/page.js", loading_method="defer")
-    if exercises:
+    if exercises or chapter:
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />'
         context["metatags"] = policy + context.get("metatags", "")

@@ -13,7 +13,7 @@ _RUNNING = []
 _END = contextlib.ExitStack()
 
 # Modules in these folders of tests share one browser.
-SHARING = ("book", "figures")
+SHARING = ("book", "figures", "page")
 
 
 @pytest.fixture

@@ -50,6 +50,11 @@ case "$*" in
         echo installed >>log
         echo "$*" >>words
         [ ! -e pip-fails ] ;;
+    "pip install --dry-run"*)
+        case "$*" in
+            *--torch-backend=cpu*) [ -e cpu-index ] && echo "Would install + torch==2.9.1" ;;
+            *) cat would-take 2>/dev/null || echo "Would install + torch==2.9.1" ;;
+        esac ;;
     "pip install"*)
         echo "uv $*" >>words
         if [ -e uv-fails ]; then echo "uv: no such version" >&2; exit 1; fi
@@ -336,6 +341,62 @@ def test_torch_without_gpu_libraries_is_asked_of_uv_and_of_nobody_else(machine):
     machine.has("uv-fails")
     assert machine.set_up("tests", TORCH="cpu").returncode == 1
     assert "-m pip install" not in machine.words()
+
+
+without_gpu = pytest.mark.skipif(
+    sys.platform != "linux"
+    or any(map(os.path.exists, ("/proc/driver/nvidia", "/dev/kfd")))
+    or bool(shutil.which("nvidia-smi")),
+    reason="a GPU's driver is here, or no Linux",
+)
+
+
+@without_gpu
+def test_without_a_gpu_torch_comes_without_its_libraries_and_that_is_said_first(machine):
+    machine.program("python3", PYTHON)
+    machine.has("cpu-index")
+    outcome = machine.set_up("lab")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "--torch-backend=cpu -e ." in machine.words()
+    first, second = outcome.stderr.splitlines()[-2:]
+    assert "no driver of a GPU here, so PyTorch comes without its GPU libraries" in first
+    assert "about 1.2 GB;" in second
+
+
+@without_gpu
+def test_where_torch_without_gpu_libraries_is_out_of_reach_the_full_build_comes(machine):
+    machine.program("python3", PYTHON)
+    outcome = machine.set_up("lab")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "--torch-backend" not in machine.words()
+    assert "https://download.pytorch.org/whl/cpu, does not answer" in outcome.stderr
+    assert "about 5.9 GB, because PyTorch brings its GPU libraries" in outcome.stderr
+
+
+@without_gpu
+@pytest.mark.parametrize("says", ["+ torch==2.9.1+cpu", "Would make no changes"])
+def test_what_the_settings_find_without_gpu_libraries_is_left_as_it_is(machine, says):
+    machine.program("python3", PYTHON)
+    machine.has("cpu-index")
+    (machine.course / "would-take").write_text(says)
+    outcome = machine.set_up("lab")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "--torch-backend" not in machine.words()
+    assert "about 1.2 GB;" in outcome.stderr
+    assert "driver" not in outcome.stderr
+
+
+def test_with_a_gpu_or_on_demand_torch_brings_its_libraries(machine):
+    machine.program("python3", PYTHON)
+    machine.has("cpu-index")
+    machine.program("nvidia-smi", "#!/bin/sh\n")
+    outcome = machine.set_up("lab")
+    assert "--torch-backend" not in machine.words()
+    (machine.bin / "nvidia-smi").unlink()
+    machine.set_up("lab", TORCH="gpu")
+    assert "--torch-backend" not in machine.words()
+    if sys.platform == "linux":
+        assert "about 5.9 GB" in outcome.stderr
 
 
 def test_settings_of_pip_that_cannot_be_read_leave_the_work_to_pip(machine):

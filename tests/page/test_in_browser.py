@@ -1,0 +1,359 @@
+"""Exercises in the page: what a visitor with nothing but a browser sees and can do."""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+
+import pytest
+from browsing import browser, violations
+from reader import ROOT, Visit
+
+from course_page import assignments
+from setup import book_site, site_server
+
+__all__ = ["browser"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+HEAD = "05-head"
+SCORES = '[data-task="05/scores"]'
+RIGHT = """def attention_scores(x, w_query, w_key):
+    return (x @ w_query) @ (x @ w_key).transpose(-2, -1) / w_query.shape[-1] ** 0.5
+"""
+WRONG = """def attention_scores(x, w_query, w_key):
+    print("no scale")
+    return (x @ w_query) @ (x @ w_key).transpose(-2, -1)
+"""
+ENDLESS = """def attention_scores(x, w_query, w_key):
+    while True:
+        print("on and on")
+"""
+MOST_BEFORE = 60_000
+"""Bytes, compressed, that a page may transfer beyond its own before the first press."""
+
+SET = "([task, source, cell]) => coursePage.set(task, source, cell)"
+CHECK = "(task) => coursePage.check(task)"
+BOX = """
+() => [...document.querySelectorAll('.cp-mark')]
+  .map(one => one.closest('a').textContent.replace(/\\s+/g, ' ').trim())
+"""
+
+
+@pytest.fixture(scope="session")
+def book():
+    """The built book, with what checks answers in its pages."""
+    return book_site.build(ROOT)
+
+
+@pytest.fixture(scope="session")
+def served(book):
+    """Address of the book on this machine, without a slash at the end."""
+    with site_server.server(book) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+
+
+@pytest.fixture
+def desk(browser, served, book):
+    """Opens an exercise page for a reader; at the end nothing may have gone wrong there.
+
+    Call it with the assignment and, if wanted, `over` ("http" or "file") and a reader's settings.
+    It returns Playwright's page with every request beyond this machine refused.
+    """
+    visits = []
+
+    def start(assignment, over="http", **settings):
+        root = served if over == "http" else book.as_uri()
+        visit = Visit(browser, root, settings)
+        visits.append(visit)
+        visit.page.set_default_timeout(120_000)
+        visit.page.goto(f"{root}/exercises/{assignment}/{assignment}.html")
+        if settings.get("java_script_enabled", True):
+            visit.page.evaluate("() => coursePage.ready")
+        return visit.page
+
+    yield start
+    for visit in visits:
+        visit.context.close()
+        # A worker that is ended, or a page that is left, asks for nothing any more.
+        assert [one for one in visit.faults if "/_static/page/python/" not in one] == []
+
+
+def solved(assignment):
+    """The solution's text of every cell that a student writes, by its grade_id."""
+    path = ROOT / "solutions" / assignment / f"{assignment}.ipynb"
+    return {
+        cell["metadata"]["nbgrader"]["grade_id"]: "".join(cell["source"])
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("solution")
+    }
+
+
+def tasks(assignment):
+    path = ROOT / "exercises" / assignment / f"{assignment}.ipynb"
+    return assignments.read(json.loads(path.read_text(encoding="utf-8"))).tasks
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_answers_are_judged_in_the_page(desk, over):
+    page = desk(HEAD, over)
+    page.evaluate(SET, ["05/scores", WRONG, None])
+    verdict = page.evaluate(CHECK, "05/scores")
+    assert (verdict["points"], verdict["outOf"]) == (1, 4)
+    assert "You left out the scale" in verdict["text"]
+    shown = page.locator(f"{SCORES} [data-verdict]")
+    assert "You left out the scale" in shown.inner_text()
+    assert "no scale" in page.locator(f"{SCORES} .cp-printed").inner_text()
+    link = shown.locator("a").first.get_attribute("href")
+    assert "/book/05-head.html#" in link
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    assert page.evaluate(CHECK, "05/scores")["points"] == 4
+    head = solved(HEAD)["answer-head"]
+    page.evaluate(SET, ["05/head", head, None])
+    assert page.evaluate(CHECK, "05/head")["points"] == 4
+
+
+def test_a_task_is_answered_with_the_keyboard_alone(desk):
+    page = desk(HEAD)
+    page.locator(f"{SCORES} textarea").focus()
+    page.locator(f"{SCORES} .cm-content").wait_for()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(
+        "def attention_scores(x, w_query, w_key):\nquery = x @ w_query\nreturn query"
+    )
+    written = page.evaluate("() => coursePage.get('05/scores')")
+    assert written.splitlines()[1:] == ["    query = x @ w_query", "    return query"]
+    page.keyboard.press("Control+z")
+    assert page.evaluate("() => coursePage.get('05/scores')") != written
+    page.keyboard.press("Control+Enter")
+    page.locator(f"{SCORES} .course-verdict").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Check"
+
+
+def test_an_endless_loop_costs_its_worker_and_nothing_else(desk):
+    page = desk(HEAD)
+    page.evaluate(SET, ["05/scores", ENDLESS, None])
+    page.locator(f"{SCORES} [data-check]").click()
+    page.locator(f"{SCORES} .cp-progress", has_text="Running").wait_for()
+    page.locator(f"{SCORES} .cp-progress button").first.click()
+    page.locator(f"{SCORES} [data-verdict]", has_text="Stopped.").wait_for()
+    page.locator(f"{SCORES} [data-check]").click()  # nobody stops it: it is stopped
+    page.locator(f"{SCORES} [data-verdict]", has_text="look for a loop that never ends").wait_for()
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    assert page.evaluate(CHECK, "05/scores")["points"] == 4
+
+
+def test_checks_pressed_while_python_loads_wait_their_turn(desk):
+    page = desk(HEAD)
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    for task in ("05/scores", "05/weights"):
+        page.locator(f'[data-task="{task}"] [data-check]').click()
+    bars = page.locator(".cp-progress progress:visible")
+    assert bars.count() == 2
+    page.locator(f"{SCORES} .course-verdict").wait_for()
+    page.locator('[data-task="05/weights"] .course-verdict').wait_for()
+
+
+def test_a_cell_of_ones_own_runs_with_the_answers_so_far(desk):
+    page = desk(HEAD)
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    trial = page.locator(f"{SCORES} .cp-trial")
+    trial.locator("summary").click()
+    trial.locator("textarea").fill(
+        "print('hello')\nattention_scores(torch.zeros(2, 3, 4), torch.eye(4), torch.eye(4)).shape"
+    )
+    trial.locator("button", has_text="Run").click()
+    trial.locator(".cp-printed", has_text="torch.Size([2, 3, 3])").wait_for()
+    assert trial.locator(".cp-printed", has_text="hello").count() == 1
+
+
+def test_a_page_transfers_little_before_the_first_press(desk, book):
+    page = desk(HEAD)
+    asked = page.evaluate(
+        "() => performance.getEntriesByType('resource').map(one => new URL(one.name).pathname)"
+    )
+    import gzip
+
+    ours = [name.lstrip("/") for name in asked if name.startswith("/_static/page/")]
+    assert f"_static/page/{HEAD}.js" in ours
+    sizes = {name: len(gzip.compress((book / name).read_bytes())) for name in ours}
+    assert sum(sizes.values()) <= MOST_BEFORE, sizes
+
+
+def test_work_is_there_again_after_the_tab_was_closed(desk):
+    page = desk(HEAD)
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    page.evaluate(CHECK, "05/scores")
+    page.locator('[data-written="written-explain"] textarea').fill("Because …")
+    page.reload()
+    page.evaluate("() => coursePage.ready")
+    assert page.evaluate("() => coursePage.get('05/scores')") == RIGHT
+    assert "4 of 4 points" in page.locator(f"{SCORES} [data-verdict]").inner_text()
+    assert page.locator('[data-written="written-explain"] textarea').input_value() == "Because …"
+    marks = page.evaluate(BOX)
+    assert "Task 1 · Scores ✓ done" in marks
+    assert any(one.startswith("Exercises 05") and "1 of 7 tasks done" in one for one in marks)
+    page.get_by_role("button", name="Forget my answers").click()
+    assert "NotImplementedError" in page.evaluate("() => coursePage.get('05/scores')")
+    assert (
+        page.evaluate("() => Object.keys(localStorage).filter(k => k.startsWith('course-page'))")
+        == []
+    )
+    page.get_by_role("button", name="Undo").click()
+    assert page.evaluate("() => coursePage.get('05/scores')") == RIGHT
+
+
+def test_a_later_version_of_the_course_takes_over_answers_without_their_verdicts(desk):
+    page = desk(HEAD)
+    kept = {"cells": {"answer-scores": RIGHT}, "verdicts": {"05/scores": {"points": 4, "outOf": 4}}}
+    page.evaluate(
+        "(kept) => localStorage.setItem('course-page 0.0.1 05-head', JSON.stringify(kept))", kept
+    )
+    page.reload()
+    page.evaluate("() => coursePage.ready")
+    assert page.evaluate("() => coursePage.get('05/scores')") == RIGHT
+    assert page.locator(f"{SCORES} [data-verdict]").inner_text() == ""
+
+
+def test_stored_and_imported_text_is_data_and_nothing_of_it_runs(desk, tmp_path):
+    page = desk(HEAD)
+    page.evaluate("() => { window.ran = 0 }")
+    evil = (
+        '<div class="course-verdict" onclick="ran=1"><p style="position:fixed;color:red">4 points'
+        '<img src=x onerror="ran=1"><script>ran=1</script><svg onload="ran=1"></svg></p>'
+        '<a href="javascript:ran=1">a</a><a href="https://far.example/">b</a></div>'
+    )
+    kept = {"cells": {}, "verdicts": {"05/scores": {"points": 4, "outOf": 4, "html": evil}}}
+    page.evaluate(
+        "(kept) => localStorage.setItem(`course-page ${coursePageData.version} 05-head`,"
+        " JSON.stringify(kept))",
+        kept,
+    )
+    page.reload()
+    page.evaluate("() => coursePage.ready")
+    shown = page.locator(f"{SCORES} [data-verdict]")
+    assert "4 points" in shown.inner_text()
+    assert shown.locator("img, script, svg, a, [onclick]").count() == 0
+    assert "fixed" not in (shown.locator("p").get_attribute("style") or "")
+    notebook = page.evaluate("() => coursePage.notebook('05-head')")
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "answer-scores":
+            cell["source"] = ["import js\n", "js.ran = 1\n"]
+    path = tmp_path / "theirs.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    page.locator(".cp-panel input[type=file]").set_input_files(path)
+    page.locator(".cp-panel", has_text="theirs.ipynb are in their places").wait_for()
+    assert page.evaluate("() => coursePage.get('05/scores')") == "import js\njs.ran = 1\n"
+    assert page.evaluate("() => window.ran ?? 0") == 0
+    assert page.evaluate("() => coursePage.notebook().cells.length") == len(notebook["cells"])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("no JSON", "is not a notebook: it is not JSON"),
+        ("{}", "is not a notebook: it has no cells"),
+        ('{"cells": [{"cell_type": "code", "source": "1"}]}', "none of this assignment's cells"),
+    ],
+)
+def test_a_file_that_is_no_notebook_of_this_assignment_is_refused_in_words(
+    desk, tmp_path, text, says
+):
+    page = desk(HEAD)
+    page.evaluate(SET, ["05/scores", RIGHT, None])
+    path = tmp_path / "other.ipynb"
+    path.write_text(text, encoding="utf-8")
+    page.locator(".cp-panel input[type=file]").set_input_files(path)
+    page.locator(".cp-panel", has_text=says).wait_for()
+    assert page.evaluate("() => coursePage.get('05/scores')") == RIGHT
+
+
+@pytest.mark.sandbox
+def test_a_notebook_from_the_page_is_graded_to_the_points_that_the_page_showed(desk, tmp_path):
+    page = desk(HEAD)
+    answers = solved(HEAD)
+    answers["answer-weights"] = answers["answer-weights"].replace(
+        "start[:, None]", "start[:, None] + 1"
+    )
+    answers["answer-scores"] = WRONG
+    shown = {}
+    for task in tasks(HEAD):
+        for cell in task.cells:
+            page.evaluate(SET, [task.task, answers[cell], cell])
+        shown[task.task] = page.evaluate(CHECK, task.task)["points"]
+    assert shown["05/scores"] == 1
+    assert sum(shown.values()) > 20
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download my notebook").click()
+    root = tmp_path / "class"
+    submitted = root / "submitted" / "ada" / HEAD
+    submitted.mkdir(parents=True)
+    download.value.save_as(submitted / f"{HEAD}.ipynb")
+    assert graded(root) == shown
+
+
+def graded(root):
+    """The points of each task of the one submission of a class, as `course grade` gives them."""
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for part in ("solutions", "exercises"):
+        shutil.copytree(ROOT / part / HEAD, root / part / HEAD)
+    for arguments in (["release", "05", "--gradebook"], ["grade", "05"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "course_grader.cli", *arguments],
+            cwd=root,
+            env=None,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        submission = gradebook.find_submission(HEAD, "ada")
+        grades = {
+            grade.name: grade.auto_score for one in submission.notebooks for grade in one.grades
+        }
+    return {task.task: grades[task.check] for task in tasks(HEAD)}
+
+
+def test_without_scripts_a_page_is_what_it_was(desk):
+    page = desk(HEAD, java_script_enabled=False)
+    assert page.locator(".cp-panel, .cp-task, [data-check]").count() == 0
+    assert page.locator("#cell-answer-scores", has_text="def attention_scores").is_visible()
+    assert page.locator("#cell-check-scores", has_text='check("05/scores"').is_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_with_a_page_in_use(desk, theme):
+    page = desk(HEAD, color_scheme=theme)
+    page.evaluate(SET, ["05/scores", WRONG, None])
+    page.evaluate(CHECK, "05/scores")
+    page.locator(f"{SCORES} textarea, {SCORES} .cm-content").first.focus()
+    page.locator(f"{SCORES} .cm-content").wait_for()
+    page.locator(f"{SCORES} .cp-trial summary").click()
+    assert violations(page, context={"include": [["article"]]}) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_phone_shows_a_task_whole(desk):
+    page = desk(HEAD, viewport={"width": 390, "height": 800}, has_touch=True)
+    page.evaluate(SET, ["05/scores", WRONG, None])
+    page.evaluate(CHECK, "05/scores")
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    box = page.locator(f"{SCORES} [data-check]").bounding_box()
+    assert box["height"] >= 44
+
+
+def test_tasks_that_a_page_leaves_out_say_so_and_lead_to_the_lab(desk):
+    page = desk("10-jax")
+    task = page.locator('[data-task="10/head"]')
+    assert "JAX" in task.inner_text()
+    assert "make lab" in task.inner_text()
+    assert task.locator("[data-check]").count() == 0
+    refusal = page.evaluate("() => coursePage.check('10/head').catch((error) => error.message)")
+    assert "is not checked in the page" in refusal
