@@ -25,7 +25,7 @@ export class Progress {
     this.stop = button("Stop", stop, { title: "Stop what runs" });
     this.element = html(
       "div",
-      { class: "cp-progress", role: "status", hidden: true },
+      { class: "cp-progress", hidden: true },
       this.bar,
       this.words,
       this.stop,
@@ -41,7 +41,11 @@ export class Progress {
     this.bar.value = python.share;
     setText(
       this.words,
-      loading ? this.loading(python) : running ? "Running …" : "Waits for the cell that runs",
+      loading
+        ? this.loading(python)
+        : running
+          ? python.doing || "Running …"
+          : "Waits for the cell that runs",
     );
     setText(this.stop, running ? "Stop" : "Cancel");
     this.element.classList.toggle("cp-soon", running);

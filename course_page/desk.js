@@ -27,8 +27,7 @@ export class Desk {
     this.explainExperiment();
     this.count();
     // With answers of an earlier visit, the editor is wanted at once; the page comes first.
-    if (this.upgrades.length)
-      requestIdleCallback(() => this.upgrades.splice(0).map((one) => one()));
+    setTimeout(() => this.upgrades.splice(0).map((one) => one()), 200);
   }
 
   released(cell) {

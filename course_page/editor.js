@@ -40,6 +40,7 @@ const completion = ({ autocomplete, python }, names) => {
   const outside = (source) => (context) => (context.matchBefore(/\.\w*/) ? null : source(context));
   return autocomplete.autocompletion({
     icons: false,
+    selectOnOpen: false, // Enter ends a line; Tab takes the first of the list
     override: [
       outside(python.localCompletionSource),
       outside(python.globalCompletion),
@@ -57,7 +58,13 @@ export const makeEditor = (parts, { source, selection, label, names, changed, ru
     run();
     return true;
   };
+  const take = (target) =>
+    autocomplete.completionStatus(target.state) === "active" &&
+    (autocomplete.selectedCompletionIndex(target.state) !== null ||
+      autocomplete.moveCompletionSelection(true)(target)) &&
+    autocomplete.acceptCompletion(target);
   const keys = [
+    { key: "Tab", run: take },
     { key: "Mod-Enter", run: pressed },
     { key: "Ctrl-Enter", run: pressed },
     { key: "Shift-Enter", run: pressed },
@@ -79,6 +86,7 @@ export const makeEditor = (parts, { source, selection, label, names, changed, ru
     keymap.of(keys),
     EditorView.contentAttributes.of({
       "aria-label": label,
+      "aria-description": "Tab indents; Escape, then Tab, leaves the editor",
       spellcheck: "false",
       autocapitalize: "off",
       autocorrect: "off",

@@ -49,7 +49,15 @@ export const showResult = (place, { result, html: markup, pictures, error }) => 
         result,
       ),
     );
-  if (error) {
+  if (error?.type === "ModuleNotFoundError" && /matplotlib|PIL/.test(error.message)) {
+    const lab = html("code", null, "make lab");
+    const words = [
+      "Pictures are not drawn in this page. They are in JupyterLab, which ",
+      lab,
+      " opens.",
+    ];
+    place.append(html("p", { class: "cp-note" }, words));
+  } else if (error) {
     if (error.html) place.append(inert(error.html));
     else
       place.append(

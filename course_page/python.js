@@ -7,6 +7,10 @@ import { heldFiles, site, workerText } from "./files.js";
 // Seconds that an answer may take.
 const PATIENCE = 10;
 
+/** Whether a cell, or what stands above it, draws pictures, which need more of Python. */
+const draws = ({ before, source }) =>
+  /\b(matplotlib|plots|plt)\b/.test([...before, source].join("\n"));
+
 /** What a job ends in if it was stopped: by the reader, or because it took too long. */
 export class Stopped extends Error {
   constructor(seconds) {
@@ -16,7 +20,7 @@ export class Stopped extends Error {
 }
 
 export class Python {
-  /** `chapter` is warmed up; `changed` is called whenever something is to be shown. */
+  /** The judges of `chapter`, if any, are warmed up; `changed` is called whenever something is to be shown. */
   constructor(chapter, changed) {
     this.chapter = chapter;
     this.changed = changed;
@@ -59,7 +63,7 @@ export class Python {
   }
 
   async launch() {
-    const { folder, scripts, fetched, archive, pictures } = site();
+    const { folder, scripts, fetched, archive } = site();
     this.total = [...scripts, ...fetched].reduce((sum, { size }) => sum + size, 0);
     const text = await workerText();
     const held = location.protocol === "file:" ? await this.hold(scripts, fetched) : null;
@@ -70,7 +74,7 @@ export class Python {
     worker.onmessage = ({ data }) => this.worker === worker && this.take(data);
     worker.onerror = (event) => this.worker === worker && this.fail(event.message || "unknown");
     const names = fetched.map(({ name }) => name);
-    const start = { folder, scripts, fetched: names, archive, pictures, held };
+    const start = { folder, scripts, fetched: names, archive, held };
     this.greet = () => worker.postMessage({ start: { ...start, chapter: this.chapter } });
   }
 
@@ -105,6 +109,7 @@ export class Python {
       this.state = "ready";
       this.advance();
     } else if (begun) {
+      this.doing = "";
       this.watch(begun.job);
     } else if (done) {
       this.finish(({ resolve }) => resolve(done.answer));
@@ -132,8 +137,19 @@ export class Python {
     const [job] = this.jobs;
     if (this.state !== "ready" || !job || job.sent) return;
     job.sent = true;
-    const { job: number, kind, task, request } = job;
-    this.worker.postMessage({ job: number, kind, task, request });
+    this.send(job).catch((error) => this.finish(({ reject }) => reject(error)));
+  }
+
+  async send({ job, kind, task, request }) {
+    const { worker } = this;
+    const parts = site().pictures;
+    const pictures = parts.length > 0 && draws(request);
+    const first = pictures && !this.drawing;
+    if (first) this.doing = "Loading what draws pictures (8 MB) …";
+    this.changed();
+    const held = first && location.protocol === "file:" ? await this.hold(parts) : null;
+    this.drawing ||= pictures;
+    if (this.worker === worker) worker.postMessage({ job, kind, task, request, pictures, held });
   }
 
   /** End what runs: that costs the worker, and the next one begins to load at once. */
@@ -160,6 +176,7 @@ export class Python {
   end() {
     this.worker?.terminate();
     this.worker = null;
+    this.drawing = false;
     this.state = "off";
     for (const job of this.jobs) job.sent = false;
   }

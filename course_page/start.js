@@ -1,13 +1,13 @@
 // Stands behind the modules of a page, within one function with the linker: begins when the page is
 // read, and says at once what will be there.
 // biome-ignore lint/correctness/noUnusedVariables: the script that the build makes calls it
-const startPage = () => {
+const startPage = (entry) => {
   const read = new Promise((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve();
   });
   const ready = read
-    .then(() => courseFigures.load("../course_page/page.js"))
+    .then(() => courseFigures.load(entry))
     .then(({ begin }) => Object.assign(window.coursePage, begin()))
     .then(() => {});
   ready.catch((error) => {

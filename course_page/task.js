@@ -37,9 +37,17 @@ export class Task {
     if (about.leftOut) this.leaveOut();
     else this.offerCheck();
     this.element.append(this.verdict, this.printed.element);
-    check.remove();
+    check.classList.add("cp-paper"); // on paper a task is what it is in the notebook
+    this.element.append(check);
     if (!about.leftOut) this.element.append(this.ownCell());
-    this.show(this.desk.answers.verdict(this.name));
+    this.showKept();
+  }
+
+  showKept() {
+    const verdict = this.desk.answers.verdict(this.name);
+    this.checked = verdict?.checked;
+    this.show(verdict);
+    this.stale();
   }
 
   /** Put a field in the place of a cell: in the task if it is the last, else where it stood. */
@@ -123,8 +131,7 @@ export class Task {
       field.value = this.desk.source(id);
       if (field.value !== this.desk.released(id)) field.upgrade();
     }
-    this.checked = undefined;
-    this.show(this.desk.answers.verdict(this.name));
+    this.showKept();
   }
 
   takeBack() {
@@ -169,7 +176,7 @@ export class Task {
     this.follow();
     try {
       const { points, outOf, text, html: markup, state } = await asked;
-      const verdict = { points, outOf, text, html: markup, state };
+      const verdict = { points, outOf, text, html: markup, state, checked };
       this.checked = checked;
       this.desk.judge(this.name, verdict);
       this.show(verdict);

@@ -50,9 +50,9 @@ class Turn {
       this.verdict,
       this.printed.element,
     );
-    if (about.folds) this.place.before(this.element);
+    if (about.folds) this.own.before(this.element);
     else this.place.after(this.element);
-    if (this.own) this.element.append(this.own);
+    this.element.append(this.own);
     const passed = chapter.answers.verdict(about.name);
     if (passed) this.show(passed);
   }
@@ -116,9 +116,9 @@ class Turn {
 
 /** A chapter with turns in it. */
 export class Chapter {
-  constructor({ name, chapter, turns }) {
+  constructor({ name, turns }) {
     this.answers = new Answers(page().version, name);
-    this.python = new Python(chapter, () => {
+    this.python = new Python(null, () => {
       for (const one of this.turns ?? []) one.follow();
     });
     this.turns = turns.map((one) => new Turn(one, this));

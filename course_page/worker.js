@@ -2,7 +2,7 @@
  * Python beside the page: loads Pyodide, NumPy and the course, then checks answers and runs cells.
  *
  * It says { listening } when it does: what came before would be lost. The page sends { start: { folder, names, archive, held, chapter } } and then one
- * { job, kind, task, request } at a time. It gets { progress: { bytes, doing } } while Python
+ * { job, kind, task, request, pictures, held } at a time; `pictures` asks for what draws them. It gets { progress: { bytes, doing } } while Python
  * loads, { ready: true }, { printed: { job, text, stream } }, { done: { job, answer } },
  * { failed: { job, message } } and { fault: message }.
  *
@@ -17,7 +17,12 @@ const MOST_PRINTED = 100_000;
 const BREATH = 50;
 
 let session = null;
-let pictures = null;
+// What the page has handed over, over file://.
+let files = {};
+// Loads a package of Python's that a cell needs.
+let packages = null;
+// Whether there is what draws pictures.
+let drawing = false;
 
 const tell = (message) => postMessage(message);
 const nameOf = (resource) =>
@@ -40,8 +45,9 @@ const counting = (response) => {
 
 /** Files that the page has handed over, as if they had been fetched. */
 const answerFrom = (held) => {
+  files = held;
   self.fetch = async (resource) => {
-    const bytes = held[nameOf(resource)];
+    const bytes = files[nameOf(resource)];
     if (!bytes) return new Response(null, { status: 404 });
     const type = nameOf(resource).endsWith(".wasm")
       ? "application/wasm"
@@ -74,7 +80,7 @@ const loadScripts = async (folder, names, held) => {
   }
 };
 
-const start = async ({ folder, scripts, fetched, archive, held, chapter, pictures: more }) => {
+const start = async ({ folder, scripts, fetched, archive, held, chapter }) => {
   if (held) answerFrom(held);
   else fetchFrom(folder, fetched);
   await loadScripts(
@@ -91,16 +97,10 @@ const start = async ({ folder, scripts, fetched, archive, held, chapter, picture
   python.unpackArchive(await course, "zip", { extractDir: COURSE });
   python.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(COURSE)})`);
   session = python.pyimport("course_page.session");
-  session.ready(chapter);
-  pictures = more ? () => python.loadPackage("matplotlib", { messageCallback: () => {} }) : null;
+  if (chapter) session.ready(chapter);
+  packages = (name) => python.loadPackage(name, { messageCallback: () => {} });
   tell({ ready: true });
 };
-
-/** Whether a cell, or what stands above it, draws pictures, which need more of Python. */
-const draws = (request) =>
-  /\b(matplotlib|course_lib\.plots|import plots)\b/.test(
-    [...request.before, request.source].join("\n"),
-  );
 
 /** Prints of one job, sent together: a loop that prints would otherwise fill the page's queue. */
 class Prints {
@@ -126,14 +126,14 @@ class Prints {
   }
 }
 
-const work = async ({ job, kind, task, request }) => {
+const work = async ({ job, kind, task, request, pictures, held }) => {
   const prints = new Prints(job);
   const write = (text, stream) => prints.write(text, stream);
   try {
-    if (pictures && draws(request)) {
-      tell({ progress: { doing: "Loading what draws pictures" } });
-      await pictures();
-      pictures = null;
+    if (pictures && !drawing) {
+      Object.assign(files, held);
+      await packages("matplotlib");
+      drawing = true;
     }
     tell({ begun: { job } });
     const text = JSON.stringify(request);

@@ -35,6 +35,8 @@ _EXERCISES = "exercises/"
 _CHAPTERS = "book/"
 _EMPTY = "YOUR ANSWER HERE"
 
+_WITH_TASKS, _WITHOUT = _ENTRIES = ("page.js", "contents.js")
+
 # What a page with Python may do: run the site's own scripts, and a worker that it makes itself.
 # Nothing comes from elsewhere, and nothing goes there.
 POLICY = "; ".join(
@@ -60,12 +62,19 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def bundle() -> str:
-    """The script of a page: the linker and the modules of `course_page`, in one function."""
-    entry = f"{sources.BESIDE}page.js"
+def bundle(entry: str) -> str:
+    """The script of a page: the linker and some modules of `course_page`, in one function.
+
+    Parameters
+    ----------
+    entry : str
+        The module that begins: "page.js" where there are tasks, "contents.js" elsewhere.
+    """
+    path = f"{sources.BESIDE}{entry}"
     start = (sources.FOLDER / sources.BESIDE / "start.js").resolve()
-    parts = [sources.script(sources.LINKER), *map(sources.registration, sources.needed_by(entry))]
-    return "".join(["(() => {\n", *parts, sources.script(start), "startPage();\n})();\n"])
+    parts = [sources.script(sources.LINKER), *map(sources.registration, sources.needed_by(path))]
+    call = f"startPage({json.dumps(path)});\n"
+    return "".join(["(() => {\n", *parts, sources.script(start), call, "})();\n"])
 
 
 def _on(app: Sphinx) -> bool:
@@ -81,7 +90,8 @@ def _write_scripts(app: Sphinx) -> None:
     folder = static / "page"
     folder.mkdir(parents=True)
     worker = json.dumps(sources.worker(f"{sources.BESIDE}worker.js"))
-    (folder / "page.js").write_text(bundle(), encoding="utf-8")
+    for entry in _ENTRIES:
+        (folder / entry).write_text(bundle(entry), encoding="utf-8")
     (folder / "worker.js").write_text(
         f'coursePageFiles("worker.js", {worker});\n', encoding="utf-8"
     )
@@ -159,7 +169,6 @@ def _turns(chapter: str) -> Mapping[str, Any]:
     kept = ("name", "asks", "start", "answer", "folds")
     return {
         "name": f"chapter-{chapter}",
-        "chapter": chapter,
         "turns": [
             {key: getattr(turn, key) for key in kept}
             | {"label": turn.name.partition("/")[2].replace("-", " ")}
@@ -209,7 +218,8 @@ def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: 
     data = name if exercises else f"chapter-{name[:2]}" if chapter else "book"
     app.add_css_file("page/page.css")
     app.add_js_file(f"page/{data}.js", loading_method="defer")
-    app.add_js_file("page/page.js", loading_method="defer")
+    entry = _WITH_TASKS if exercises or chapter else _WITHOUT
+    app.add_js_file(f"page/{entry}", loading_method="defer")
     if exercises or chapter:
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />'
         context["metatags"] = policy + context.get("metatags", "")

@@ -69,7 +69,7 @@ def desk(browser, served, book):
         root = served if over == "http" else book.as_uri()
         visit = Visit(browser, root, settings)
         visits.append(visit)
-        visit.page.set_default_timeout(120_000)
+        visit.page.set_default_timeout(300_000)
         visit.page.goto(f"{root}/exercises/{assignment}/{assignment}.html")
         if settings.get("java_script_enabled", True):
             visit.page.evaluate("() => coursePage.ready")

@@ -1,0 +1,9 @@
+/** What begins in a page without tasks: the marks in the book's contents. */
+import { page } from "./files.js";
+import { markBook } from "./marks.js";
+
+/** Begin, once the page is there; what `window.coursePage` gets. */
+export const begin = () => {
+  markBook(page().version, page().assignments);
+  return {};
+};
