@@ -15,13 +15,16 @@ const words = (text) =>
     .map((part, i) => (i % 2 ? html("code", { class: "docutils literal" }, part) : part));
 
 class Turn {
-  /** `about` is what the build says: { name, asks, start, answer, folds, label }. */
+  /** `about` is what the build says: { name, asks, start, colored, answer, folds, label }. */
   constructor(about, chapter) {
     this.about = about;
     this.chapter = chapter;
     this.place = document.getElementById(`turn-${about.name.replace("/", "-")}`);
+    const still = html("pre");
+    still.innerHTML = about.colored; // of the build, not of a reader
     this.field = new Field({
       source: about.start,
+      still,
       label: `Your turn: ${about.label}`,
       changed: (text) => chapter.answers.keep(about.name, text === about.start ? null : text),
       run: () => this.check(),

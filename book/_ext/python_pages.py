@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from course_figures import sources
 from course_page import assignments, turns
@@ -171,6 +174,7 @@ def _turns(chapter: str) -> Mapping[str, Any]:
         "name": f"chapter-{chapter}",
         "turns": [
             {key: getattr(turn, key) for key in kept}
+            | {"colored": highlight(turn.start, PythonLexer(), HtmlFormatter(nowrap=True))}
             | {"label": turn.name.partition("/")[2].replace("-", " ")}
             for turn in turns.of_chapter(chapter)
         ],

@@ -104,3 +104,11 @@ def test_a_turn_that_nobody_wrote_is_named():
     with pytest.raises(PageError, match=r"no turn '01/nothing' in course_page/turns/ch01\.py"):
         turns.find("01/nothing")
     assert turns.of_chapter("99") == ()
+
+
+def test_turns_are_in_what_a_page_unpacks(in_page):
+    ask = "from course_page import session; print(session.turn({!r}, {!r}))"
+    turn = turns.find("05/attend")
+    done = in_page("-c", ask.format(turn.name, json.dumps({"source": turn.answer})))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["passed"]
