@@ -4,8 +4,10 @@
  */
 import { heldFiles, site, workerText } from "./files.js";
 
-// Seconds that an answer may take.
+// Seconds that an answer may take, where the course is imported in two, as on an idle laptop. A
+// machine that needs longer for that gets more, up to three times as much.
 const PATIENCE = 10;
+const IMPORTS = 2;
 
 /** Whether a cell, or what stands above it, draws pictures, which need more of Python. */
 const draws = ({ before, source }) =>
@@ -30,6 +32,7 @@ export class Python {
     this.total = 1;
     this.doing = "";
     this.next = 1;
+    this.patience = PATIENCE;
   }
 
   /** The job that runs now, if one does. */
@@ -99,13 +102,14 @@ export class Python {
     }
   }
 
-  hear({ listening, progress, ready, begun, done, failed, fault }) {
+  hear({ listening, progress, ready, seconds, begun, done, failed, fault }) {
     if (listening) {
       this.greet();
     } else if (progress) {
       this.loaded += progress.bytes ?? 0;
       this.doing = progress.doing ?? this.doing;
     } else if (ready) {
+      this.patience = Math.round(PATIENCE * Math.min(3, Math.max(1, seconds / IMPORTS)));
       this.state = "ready";
       this.advance();
     } else if (begun) {
@@ -123,8 +127,8 @@ export class Python {
   watch(job) {
     clearTimeout(this.clock);
     this.clock = setTimeout(() => {
-      if (this.running?.job === job) this.stop(PATIENCE);
-    }, 1000 * PATIENCE);
+      if (this.running?.job === job) this.stop(this.patience);
+    }, 1000 * this.patience);
   }
 
   finish(settle) {

@@ -3,7 +3,7 @@
  *
  * It says { listening } when it does: what came before would be lost. The page sends { start: { folder, names, archive, held, chapter } } and then one
  * { job, kind, task, request, pictures, held } at a time; `pictures` asks for what draws them. It gets { progress: { bytes, doing } } while Python
- * loads, { ready: true }, { printed: { job, text, stream } }, { done: { job, answer } },
+ * loads, { ready: true, seconds } with what the imports took, { printed: { job, text, stream } }, { done: { job, answer } },
  * { failed: { job, message } } and { fault: message }.
  *
  * `folder` is the address of Python's files. Over file:// the page holds them itself, in `held`,
@@ -97,9 +97,14 @@ const start = async ({ folder, scripts, fetched, archive, held, chapter }) => {
   python.unpackArchive(await course, "zip", { extractDir: COURSE });
   python.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(COURSE)})`);
   session = python.pyimport("course_page.session");
+  const began = performance.now();
+  python.pyimport("torch");
   if (chapter) session.ready(chapter);
-  packages = (name) => python.loadPackage(name, { messageCallback: () => {} });
-  tell({ ready: true });
+  packages = async (name) => {
+    await python.loadPackage(name, { messageCallback: () => {} });
+    python.pyimport(`${name}.pyplot`);
+  };
+  tell({ ready: true, seconds: (performance.now() - began) / 1000 });
 };
 
 /** Prints of one job, sent together: a loop that prints would otherwise fill the page's queue. */
