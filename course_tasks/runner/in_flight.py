@@ -29,7 +29,8 @@ def crowded(most: int = MOST_IN_FLIGHT) -> bool:
     one, other = socket.socketpair()
     with one, other:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (bound, hard))
             # It arrives nowhere: what is in a socket that is closed is closed, too.
             socket.send_fds(one, [b"x"], [other.fileno()], socket.MSG_DONTWAIT)
         except OSError as error:

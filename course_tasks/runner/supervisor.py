@@ -115,7 +115,10 @@ def supervise(
         monitor = ProcessMonitor(own_number(), limits, own_folders=form != "bare")
         # Alone, and crowded before it began: then other programs of the same user do it.
         if alone and crowded():
-            raise IsolationError(errno.ETOOMANYREFS, f"{IN_FLIGHT}, of other programs")
+            words = (
+                f"{IN_FLIGHT}, of other programs of this user: end them, or grade as another user"
+            )
+            raise IsolationError(errno.ETOOMANYREFS, words)
         ready, its_ready = os.pipe()
         runner = os.fork()
         if runner == 0:

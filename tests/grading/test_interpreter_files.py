@@ -232,6 +232,25 @@ def test_every_wall_holds_with_a_relocated_interpreter_as_conda_installs_one(fol
     assert (prefix, base_prefix, broken) == (str(folder), str(folder), [])
 
 
+def test_environment_that_is_reached_by_a_link_where_each_run_writes_stays_whole(tmp_path):
+    """Also what is imported first in a run, when it has a temporary folder of its own."""
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    program = (
+        "from course_grader.sandbox import selftest\n"
+        "from course_grader.sandbox.sandbox import Sandbox\n"
+        "with Sandbox('warm') as one:\n"
+        "    print(selftest._try(one, 'import stack_data, wave; print(stack_data.__file__)'))\n"
+    )
+    done = subprocess.run(
+        [tmp_path / "venv" / "bin" / "python", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.defpath, "HOME": str(tmp_path), "PYTHONPATH": str(COURSE)},
+    )
+    assert done.stdout.startswith(f"['{tmp_path}/venv/lib/")
+
+
 @pytest.mark.parametrize("where", ["packages", "standard library"])
 def test_self_test_finds_what_was_put_among_pythons_own_files(tmp_path, where):
     """There the allow-list does not help: a gradebook among packages is inside."""
