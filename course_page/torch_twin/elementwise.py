@@ -574,4 +574,14 @@ Tensor.__eq__, Tensor.__ne__ = _comparison("eq"), _comparison("ne")
 Tensor.__neg__ = lambda self: _neg(self)
 Tensor.__pos__ = lambda self: self
 Tensor.__abs__ = lambda self: METHODS["abs"](self)
-Tensor.__invert__ = lambda self: bitwise_not(self)
+
+
+def _inverted(self):
+    if self._a.dtype.kind not in "iub":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return bitwise_not(self)
+
+
+Tensor.__invert__ = _inverted
