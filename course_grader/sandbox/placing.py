@@ -99,17 +99,14 @@ class Placed:
 
     Attributes
     ----------
-    copy : int or None
-        Which cell of the student's is the check: the one whose place it takes, or that is moved.
     place : int
-        Before which step it is asked, all of them counted; equal to `copy` where it stays.
+        Before which step it is asked, all of the student's counted.
     note : str
         What the student should know of it; empty if it is asked where it stood.
     another : bool
         Whether it asks another filled definition than the one that stood above it.
     """
 
-    copy: int | None
     place: int
     note: str = ""
     another: bool = False
@@ -135,22 +132,22 @@ def placed(
     first = copies[0] if copies else None
     known = where.filled or where.scaffolds
     if not known:
-        return Placed(first, len(steps) if first is None else first)
+        return Placed(len(steps) if first is None else first)
     last = known[-1]
     end = where.after(last)
     fitting = [each for each in copies if last < each and (end is None or each < end)]
     if not where.filled and first is not None and first > known[0]:
-        return Placed(first, first)
+        return Placed(first)
     if fitting:
-        return Placed(fitting[0], fitting[0])
+        return Placed(fitting[0])
     place = last + 1
     # What the student wrote right below belongs to the answer: a function that it calls, perhaps.
     while place < (len(steps) if end is None else end) and own[place]:
         place += 1
     if first is None:
-        return Placed(None, place)
+        return Placed(place)
     another = first < last and any(each < first for each in where.filled)
-    return Placed(first, place, _why_moved(check, first, last, where, another), another)
+    return Placed(place, _why_moved(check, first, last, where, another), another)
 
 
 def _why_moved(check: Check, first: int, last: int, where: Places, another: bool) -> str:
