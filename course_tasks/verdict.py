@@ -19,7 +19,7 @@ class Section:
     Attributes
     ----------
     chapter : str
-        Stem of the chapter's file, for example "01-averages".
+        Stem of the chapter's file, for example "01-averages", or of a page of asides.
     heading : str
         The heading, word for word; a test looks for it in the chapter.
     """
@@ -28,7 +28,9 @@ class Section:
     heading: str
 
     def __str__(self) -> str:
-        return f"chapter {self.chapter[:2]}, “{self.heading}”"
+        number = self.chapter[:2]
+        where = f"chapter {number}" if number.isdigit() else "the asides"
+        return f"{where}, “{self.heading}”"
 
     def link(self, book: str | None = None) -> str:
         """Address of the section.

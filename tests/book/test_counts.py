@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 # Of a chapter's text; what is good and off the path is an aside.
 MOST_WORDS = {
     "01-averages": 3_000,
+    "02-affinities": 3_000,
     "06-heads": 3_200,
     "07-block": 3_200,
     "08-gpt": 3_200,
