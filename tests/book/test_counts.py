@@ -23,6 +23,7 @@ MOST_WORDS = {
     "09-names": 3_200,
     "11-looking-inside": 3_200,
     "12-faster": 3_200,
+    "13-two-sequences": 3_200,
 }
 
 

@@ -43,6 +43,13 @@ PHRASES = {
     r"^(?:Nothing|Both|Neither|Everything|None|All of it)\.$": "a sentence with a verb",
     r"^Who [^?]*[.:]$": "name who acts: a student who …, if you …",
     r"\bhas no company\b|\bno error,? and no sense\b": "say what happens to the numbers",
+    r"\b[Ss]o little is what\b": "That is no surprise",
+    r"\breservations? belongs? to\b": "caveats apply to",
+    r"\bBy zero and by the mean\b": "under zero and mean ablation",
+    r"\binput of nothing else\b": "say what the input holds",
+    r"\b(?:the|an) attention finds\b": "the largest weight is on, or the head finds",
+    r"\bgather, then think\b|\bthat did nothing wrong\b": "no aphorism",
+    r"\d%": "a space before the percent sign",
 }
 PHRASES_OF_VERDICTS = PHRASES | {r"\bwhoever\b": "a student who, anyone who, if you"}
 
@@ -183,6 +190,9 @@ def test_each_phrase_is_seen_where_it_stands_in_a_page(tmp_path):
     """The list's own expressions match what they name, and nothing in a plain sentence."""
     page = tmp_path / "page.md"
     samples = (
+        "So little is what one would expect", "Two reservations belong to this",
+        "By zero and by the mean, nothing", "an input of nothing else", "The attention finds 90 %",
+        "Gather, then think.", "in 87.5% of them",
         "dim is the last size of x", "we read it anew", "in place of a loop", "look once more",
         "the text as it comes", "we want to norm it", "it needs a way back", "mend the mask",
         "the triangle stands below it", "it loses {glue:text}`gap` nats",
@@ -198,6 +208,51 @@ def test_each_phrase_is_seen_where_it_stands_in_a_page(tmp_path):
         encoding="utf-8",
     )
     assert not found(page)
+
+
+def questions(path):
+    """What a chapter asks in passing: not before a cell is run, in a list, or as its own question
+    in bold type.
+    """
+    asides = (">", "#", "- ", "<", *"123456789")
+    lines = [
+        line
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+        if not line.startswith(asides)
+    ]
+    plain = re.sub(r"`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|\*\*[^*]*\*\*", " ", "\n".join(lines))
+    return re.findall(r"[^.?!\n]*\?", plain)
+
+
+# Chapters in which a question in passing is rare; the others follow as they are revised.
+SPARING = [
+    f"{chapter}.ipynb"
+    for chapter in (
+        "06-heads", "07-block", "08-gpt", "09-names", "11-looking-inside", "12-faster",
+        "13-two-sequences",
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("chapter", SPARING)
+def test_chapter_asks_three_questions_in_passing_at_most(chapter):
+    asked = questions(ROOT / "book" / chapter)
+    assert len(asked) <= 3, "\n".join(asked)
+
+
+def test_questions_are_counted_where_they_are_rhetorical(tmp_path):
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell(
+                "Why is that? Because.\n> What comes next?\n1. Where does it look?\n**Which one?**"
+            )
+        ]
+    )
+    path = tmp_path / "chapter.ipynb"
+    nbformat.write(notebook, path)
+    assert questions(path) == ["Why is that?"]
 
 
 @pytest.mark.parametrize("path", MODULES + ENTRIES, ids=lambda path: str(path.relative_to(ROOT)))
