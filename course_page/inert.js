@@ -77,3 +77,20 @@ export const picture = (text, alt) => {
   image.alt = alt;
   return image;
 };
+
+/** The pictures in what a cell gave as HTML: drawings, and images that bring their pixels along. */
+export const picturesIn = (markup) => {
+  const read = new DOMParser().parseFromString(String(markup), "text/html");
+  const alt = read.querySelector("[aria-label], img[alt]");
+  const said = alt?.getAttribute("aria-label") ?? alt?.getAttribute("alt") ?? "A picture";
+  const drawn = [...read.querySelectorAll("svg")].map((one) =>
+    picture(new XMLSerializer().serializeToString(one), said),
+  );
+  const pixels = [...read.querySelectorAll('img[src^="data:image/png;base64,"]')].map((one) => {
+    const image = document.createElement("img");
+    image.src = one.src;
+    image.alt = said;
+    return image;
+  });
+  return [...drawn, ...pixels];
+};

@@ -1,6 +1,6 @@
 /** What cells print and return. */
 import { html } from "../course_figures/runtime/elements.js";
-import { inert, picture } from "./inert.js";
+import { inert, picture, picturesIn } from "./inert.js";
 
 /** What is printed, as it comes; long outputs scroll within themselves. */
 export class Printed {
@@ -34,14 +34,15 @@ export class Printed {
   }
 }
 
+const framed = (image) => html("p", { class: "cp-picture" }, image);
+
 /** What a cell of one's own gave: its value, a verdict, pictures, or what went wrong. */
 export const showResult = (place, { result, html: markup, pictures, error }) => {
-  for (const [i, text] of (pictures ?? []).entries())
-    place.append(
-      html("p", { class: "cp-picture" }, picture(text, `Picture ${i + 1} that the cell drew`)),
-    );
-  if (markup) place.append(inert(markup));
-  else if (result !== null && result !== undefined)
+  const inside = markup ? picturesIn(markup) : [];
+  const drawn = (pictures ?? []).map((text, i) => picture(text, `Picture ${i + 1} of the cell`));
+  place.append(...[...drawn, ...inside].map(framed));
+  if (markup && inside.length === 0) place.append(inert(markup));
+  else if (inside.length === 0 && result !== null && result !== undefined)
     place.append(
       html(
         "pre",

@@ -5,8 +5,8 @@ import { markBook } from "./marks.js";
 import { Chapter } from "./turn.js";
 
 const interfaceOf = (desk) => ({
-  set: (task, source, cell) => desk.task(task).set(source, cell),
-  get: (task, cell) => desk.task(task).get(cell),
+  set: (task, source, cell) => desk.task(task).set(source, cell ?? undefined),
+  get: (task, cell) => desk.task(task).get(cell ?? undefined),
   check: async (task) => desk.task(task).ask(),
   notebook: (assignment = desk.about.assignment) => {
     if (assignment !== desk.about.assignment)

@@ -68,7 +68,10 @@ esac
 """
 
 UV = """#!/bin/sh
-echo "uv $*" >>words
+case "$*" in
+    "pip install --dry-run"*) echo "Would make no changes" ;;
+    *) echo "uv $*" >>words ;;
+esac
 """
 
 OLD_PYTHON = """#!/bin/sh
