@@ -332,15 +332,13 @@ def _raised(error: BaseException, watch: Watch) -> Raised:
     """The error of a case; if the probe stumbled over None or a module, it says what came back."""
     line = _line_of(error)
     error = left_above_an_answer(error) or error
-    if (
-        not line
-        and watch.returned != ()
-        and not isinstance(error, ReturnedTypeError | ExplainedError)
-    ):
+    if not line and not isinstance(error, ReturnedTypeError | ExplainedError):
         found = watch.returned
-        error = ReturnedTypeError(
-            NOTHING_RETURNED if found is None else f"returned {described(found)}"
-        )
+        if found is None:
+            error = ReturnedTypeError(NOTHING_RETURNED)
+        # A task may ask for a module, and lack something in it. Python's own errors name the type.
+        elif isinstance(error, TypeError) and f"'{type(found).__name__}'" in str(error):
+            error = ReturnedTypeError(f"returned {described(found)}")
     return Raised.of(error, line)
 
 
