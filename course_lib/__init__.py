@@ -6,7 +6,7 @@ The text
     1. `data.vocabulary`: symbols and their numbers. `data.windows`: what batches are made of.
     2. `atomic`: a file written whole or not at all. `data.notices` and `data.fetching`: where the
        files come from, and what is said when they don't. `data.corpora`: the three texts and their
-       splits.
+       splits. `data.own_text`: yours.
 
 The models
     3. `config`: the sizes of a GPT, checked. `model`: from a bigram table to a GPT, top to bottom.

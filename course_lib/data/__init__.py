@@ -17,12 +17,11 @@ from course_lib.data.corpora import (
     find,
     floor,
     load,
-    of_file,
     of_names,
-    of_text,
     out_of_reach,
 )
 from course_lib.data.fetching import cache_folder
+from course_lib.data.own_text import of_file, of_text
 from course_lib.data.vocabulary import Vocabulary
 from course_lib.data.windows import consecutive_windows, evaluation_windows, random_windows
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,11 +20,9 @@ from course_lib.data.fetching import (
     stored_attempts,
 )
 from course_lib.data.notices import Notice
-from course_lib.data.vocabulary import Vocabulary, check_text
+from course_lib.data.vocabulary import Vocabulary
 from course_lib.errors import (
-    CorpusTooShortError,
     CorpusUnavailableError,
-    NotTextError,
     UnknownCorpusError,
 )
 
@@ -147,7 +144,7 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         If the corpus has to be fetched and the cache cannot keep it.
     """
     if name == "play":
-        return _contiguous("play", play_once().text)
+        return contiguous("play", play_once().text)
     source = _source(name)
     asked = _ASKED.get()
     if asked is not None:
@@ -159,12 +156,12 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         if not fallback:
             raise CorpusUnavailableError(_why_unavailable(source, attempts))
         _stand_in_notice(source, attempts).show()
-        return _contiguous("play", play_once().text)
+        return contiguous("play", play_once().text)
     refused = [attempt for attempt in attempts if attempt.refused]
     if refused:
         _refusal_notice(source, refused, attempts[-1]).show()
     text = content.decode("utf-8")
-    return of_names(name, text.split()) if name == "names" else _contiguous(name, text)
+    return of_names(name, text.split()) if name == "names" else contiguous(name, text)
 
 
 @contextlib.contextmanager
@@ -182,77 +179,6 @@ def out_of_reach() -> Iterator[list[str]]:
         yield asked
     finally:
         _ASKED.reset(before)
-
-
-def of_file(path: str | os.PathLike[str], encoding: str = "utf-8") -> Corpus:
-    """A corpus of a text file of your own, named after the file; see `of_text`.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    encoding : str
-        How it stores characters; "utf-16" and "cp1252" are others that are common.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is not there.
-    NotTextError
-        If its bytes are no text in this encoding.
-    CorpusTooShortError
-        As `of_text`.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {path.name!r} in {path.absolute().parent}")
-    content = path.read_bytes()
-    try:
-        text = content.decode(encoding)
-    except UnicodeError as error:
-        other = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"
-        raise NotTextError(
-            f"{path} is no text in {encoding} ({error}): give its encoding, "
-            f"for example of_file({str(path)!r}, encoding={other!r})"
-        ) from error
-    del content  # as long as the text
-    return of_text(path.stem, text)
-
-
-def of_text(name: str, text: str) -> Corpus:
-    """A corpus of a text of your own: the first nine tenths for training, the rest to validate.
-
-    Line breaks of any system become "\\n", and a byte-order mark at the beginning is left out.
-    Tokens take 2 bytes a character (4 with more than 32,768 symbols), so that long texts fit into
-    memory; a text that takes more than a second shows how far it has come.
-
-    Parameters
-    ----------
-    name : str
-        What the corpus is called.
-    text : str
-        At least 4 characters, of any script.
-
-    Returns
-    -------
-    Corpus
-        Its vocabulary holds every symbol of the text; each split, at least 2 tokens.
-
-    Raises
-    ------
-    CorpusTooShortError
-        If the text is too short for two splits.
-    TypeError
-        If it is no str.
-    """
-    check_text(text)
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if len(text) < 4:
-        raise CorpusTooShortError(
-            f"the text {text!r} has {len(text)} characters: each of two splits needs a token and "
-            "one that follows it, so give at least 4"
-        )
-    return _contiguous(name, text, compact=True)
 
 
 def of_names(name: str, names: Sequence[str]) -> Corpus:
@@ -361,7 +287,7 @@ def play_once() -> "Play":
     return play.write()
 
 
-def _contiguous(name: str, text: str, compact: bool = False) -> Corpus:
+def contiguous(name: str, text: str, compact: bool = False) -> Corpus:
     """A continuous text: the beginning for training, the end for validation."""
     vocabulary = Vocabulary.of(text)
     tokens = vocabulary.encode(text, compact=compact)
