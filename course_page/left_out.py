@@ -12,3 +12,8 @@ LEFT_OUT: dict[str, str] = {
     "10/traces": _JAX,
 }
 """Task to one sentence: why there is no check for it in a page."""
+
+SLOW: dict[str, str] = {
+    "08/train": "A check of it trains a model, which takes about half a minute in a page.",
+}
+"""Task to one sentence: a check that takes longer than an answer that hangs is given."""

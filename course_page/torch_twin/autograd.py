@@ -106,18 +106,20 @@ class Node:
         self.hooks = None
         self.keeper = None  # the tensor that asked to retain its gradient
         self.name = name
-        self.saved = None  # versions of what the way back needs, and what is said of a change
+        self.saved = None  # what the way back needs, and how often it had been changed
 
     def check(self):
         """Refuse to go back with numbers that were changed in place since."""
-        for versions, then, described in self.saved or ():
+        for versions, then, array in self.saved or ():
             if versions[0] != then:
+                from .tensor import type_name
+
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an "
-                    f"inplace operation: [{described}] is at version {versions[0]}; expected "
-                    f"version {then} instead. Hint: enable anomaly detection to find the operation "
-                    "that failed to compute its gradient, with "
-                    "torch.autograd.set_detect_anomaly(True)."
+                    f"inplace operation: [torch.{type_name(array)}Tensor {list(array.shape)}] is "
+                    f"at version {versions[0]}; expected version {then} instead. Hint: enable "
+                    "anomaly detection to find the operation that failed to compute its gradient, "
+                    "with torch.autograd.set_detect_anomaly(True, check_nan=False)."
                 )
 
     def __repr__(self):
@@ -143,7 +145,7 @@ def versions_of(tensor):
 
 def _remembered(tensor):
     versions = versions_of(tensor)
-    return versions, versions[0], f"{tensor.type()} {list(tensor._a.shape)}"
+    return versions, versions[0], tensor._a  # not the tensor, which may refer to the operation
 
 
 def changed(tensor):

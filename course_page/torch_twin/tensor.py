@@ -370,8 +370,8 @@ class Tensor:
                 # The way back needs the result, which from now on lives here.
                 here = versions_of(self)
                 result._node.saved = [
-                    (here, here[0], words) if versions is result._versions else (versions, n, words)
-                    for versions, n, words in result._node.saved
+                    (here, here[0], kept) if versions is result._versions else (versions, n, kept)
+                    for versions, n, kept in result._node.saved
                 ]
             self._rebase(result.requires_grad, result._node)
 

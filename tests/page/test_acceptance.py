@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course_page.left_out import LEFT_OUT
+from course_page.left_out import LEFT_OUT, SLOW
 from course_tasks import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def test_every_answer_gets_the_verdict_that_pytorch_gives(in_page, chapter, seed
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_one_right_answer_and_one_mistake_of_each_task(in_page, chapter):
     """The part of the above that runs every time."""
-    names = [t[3:] for t in catalogue.names() if t[:2] == chapter and t != "08/train"]
+    names = [t[3:] for t in catalogue.names() if t[:2] == chapter and t not in SLOW]
     rows = judged(in_page, chapter, 0, ",".join(names), 1)
     assert {row["task"] for row in rows} == {f"{chapter}/{name}" for name in names}
     wrong = [row for row in rows if not (is_full(row) if row["kind"] == "right" else is_named(row))]

@@ -49,3 +49,12 @@ def test_the_same_gradient(pytorch, twin, expression):
 @pytest.mark.parametrize("expression", asked.ERRORS)
 def test_the_same_error(pytorch, twin, expression):
     assert twin[2][expression] == pytorch[2][expression]
+
+
+@pytest.mark.parametrize("change", ["y.add_(1)", "y[0] = 1", "y.view(2, 1).mul_(2)", "y.zero_()"])
+def test_numbers_that_the_way_back_needs_are_not_changed_unnoticed(in_page, change):
+    code = (
+        f"import torch; y = torch.ones(2, requires_grad=True).exp(); {change}; y.sum().backward()"
+    )
+    said = in_page("-c", code).stderr
+    assert "has been modified by an inplace operation" in said

@@ -94,6 +94,7 @@ ERRORS = [
     "torch.ones(3)[::-1]",
     "nn.Module()(1)",
     "torch.ones(2, requires_grad=True).add_(1)",
+    "(y := torch.ones(2, requires_grad=True).exp().sum()).backward() or y.backward()",
 ]
 """Each raises."""
 
