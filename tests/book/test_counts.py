@@ -21,6 +21,7 @@ MOST_WORDS = {
     "07-block": 3_200,
     "08-gpt": 3_200,
     "09-names": 3_200,
+    "10-jax": 2_800,
     "11-looking-inside": 3_200,
     "12-faster": 3_200,
     "13-two-sequences": 3_200,

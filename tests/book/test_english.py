@@ -230,7 +230,7 @@ def questions(path):
 SPARING = [
     f"{chapter}.ipynb"
     for chapter in (
-        "06-heads", "07-block", "08-gpt", "09-names", "11-looking-inside", "12-faster",
+        "06-heads", "07-block", "08-gpt", "09-names", "10-jax", "11-looking-inside", "12-faster",
         "13-two-sequences",
     )
 ]  # fmt: skip
