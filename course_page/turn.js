@@ -14,12 +14,14 @@ const words = (text) =>
     .split("`")
     .map((part, i) => (i % 2 ? html("code", { class: "docutils literal" }, part) : part));
 
+const placeOf = ({ name }) => document.getElementById(`turn-${name.replace("/", "-")}`);
+
 class Turn {
   /** `about` is what the build says: { name, asks, start, colored, answer, folds, label }. */
   constructor(about, chapter) {
     this.about = about;
     this.chapter = chapter;
-    this.place = document.getElementById(`turn-${about.name.replace("/", "-")}`);
+    this.place = placeOf(about);
     const still = html("pre");
     still.innerHTML = about.colored; // of the build, not of a reader
     this.field = new Field({
@@ -124,6 +126,8 @@ export class Chapter {
     this.python = new Python(null, () => {
       for (const one of this.turns ?? []) one.follow();
     });
-    this.turns = turns.map((one) => new Turn(one, this));
+    // A self-made edition may leave a cell out, and with it the turn.
+    const here = turns.filter((one) => placeOf(one));
+    this.turns = here.map((one) => new Turn(one, this));
   }
 }

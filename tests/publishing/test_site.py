@@ -1,5 +1,6 @@
 """The book is built once for each state of its sources, without warnings, and served here."""
 
+import functools
 import http.client
 import json
 import os
@@ -15,9 +16,14 @@ import pytest
 import yaml
 
 from course_grader.notebook_form import normalize
+from course_page import runtime
 from setup import book_site, site_server
 
 ROOT = Path(__file__).parents[2]
+
+
+# What checks answers in the pages weighs more than all the rest, and has tests of its own.
+build = functools.partial(book_site.build, python=False)
 
 
 def write_small_book(folder):
@@ -50,7 +56,7 @@ def write_small_book(folder):
 def built_book(tmp_path_factory):
     """A small book, built once, to look at."""
     folder = write_small_book(tmp_path_factory.mktemp("book"))
-    book_site.build(folder)
+    build(folder)
     return folder
 
 
@@ -66,14 +72,14 @@ def page(folder, name="exercises/01-one/01-one.html"):
 
 @pytest.mark.slow
 def test_a_build_is_made_again_only_when_a_source_changed(small_book):
-    built = book_site.build(small_book)
+    built = build(small_book)
     assert built == small_book / "_build" / "html"
     assert (built / "index.html").exists()
     (built / "mark").touch()
-    book_site.build(small_book)
+    build(small_book)
     assert (built / "mark").exists()
     (small_book / "book" / "index.md").write_text("# Another title\n")
-    book_site.build(small_book)
+    build(small_book)
     assert not (built / "mark").exists()
     assert "Another title" in page(built, "book/index.html")
 
@@ -107,7 +113,7 @@ def test_more_cores_build_the_same_site(small_book):
     for cores in ({min(mine)}, mine):
         os.sched_setaffinity(0, cores)
         try:
-            site = book_site.build(small_book, force=True)
+            site = build(small_book, force=True)
         finally:
             os.sched_setaffinity(0, mine)
         files = [path for path in site.rglob("*") if path.is_file()]
@@ -121,11 +127,11 @@ def test_more_cores_build_the_same_site(small_book):
 
 @pytest.mark.slow
 def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
-    built = book_site.build(small_book)
+    built = build(small_book)
     (small_book / "book" / "index.md").write_text("# A book\n\n[nowhere](no-such-page.md)\n")
     for _ in range(2):  # a second try finds the fault again
         with pytest.raises(book_site.BuildError, match=r"index\.md.*no-such-page"):
-            book_site.build(small_book)
+            build(small_book)
     assert "With" in page(built, "book/index.html")
     assert sorted(path.name for path in (small_book / "_build").iterdir() if path.is_dir()) == [
         "html"
@@ -134,7 +140,7 @@ def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
 
 @pytest.mark.slow
 def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(built_book):
-    plain, self_study = book_site.build(built_book), book_site.build(built_book, solutions=True)
+    plain, self_study = build(built_book), build(built_book, solutions=True)
     assert plain != self_study
     assert not (plain / "solutions").exists()
     assert "One in solutions" in page(self_study, "solutions/01-one/01-one.html")
@@ -148,18 +154,18 @@ def test_an_exercise_without_a_solution_fails_the_self_study_edition(small_book)
     with pytest.raises(
         book_site.BuildError, match=r"solutions/01-one/01-one\.ipynb does not exist"
     ):
-        book_site.build(small_book, solutions=True)
+        build(small_book, solutions=True)
 
 
 @pytest.mark.slow
 def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book, small_book):
-    without = page(book_site.build(built_book))
+    without = page(build(built_book))
     assert "Download the notebook" in without
     assert "colab.research" not in without
     config = yaml.safe_load((small_book / "_config.yml").read_text())
     config["repository"] = {"url": "https://github.com/ada/course", "branch": "term"}
     (small_book / "_config.yml").write_text(yaml.safe_dump(config))
-    with_one = page(book_site.build(small_book))
+    with_one = page(build(small_book))
     assert "https://colab.research.google.com/github/ada/course/blob/term/exercises/" in with_one
     assert "https://mybinder.org/v2/gh/ada/course/term?urlpath=" in with_one
     assert 'download="01-one.ipynb"' in with_one
@@ -167,7 +173,7 @@ def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book
 
 @pytest.mark.slow
 def test_the_site_holds_what_its_pages_load_and_not_all_of_the_theme(built_book):
-    site = book_site.build(built_book)
+    site = build(built_book)
     assert "<math>" in page(site, "book/index.html")
     assert (site / "_static" / "math" / "STIXTwoMath.woff").exists()
     assert not list(site.rglob("fontawesome.js"))
@@ -177,10 +183,25 @@ def test_the_site_holds_what_its_pages_load_and_not_all_of_the_theme(built_book)
 
 
 @pytest.mark.slow
+def test_where_nothing_can_be_fetched_the_book_is_built_without_python_and_says_so_once(
+    small_book, monkeypatch, capfd, tmp_path
+):
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "empty"))
+    for source in ("_from_addresses", "_from_npm", "_from_pip"):
+        monkeypatch.setattr(runtime, source, lambda *_: ["no network"])
+    site = book_site.build(small_book)
+    said = capfd.readouterr().err
+    assert said.count("this site's pages check no answers") == 1
+    assert "PAGE=0" in said
+    assert not (site / "_static" / "page").exists()
+    assert "Content-Security-Policy" not in page(site)
+
+
+@pytest.mark.slow
 def test_a_formula_that_cannot_be_set_fails_the_build_and_is_named(small_book):
     (small_book / "book" / "index.md").write_text("# A book\n\nWith $\\nosuch{x}$.\n")
     with pytest.raises(book_site.BuildError, match="nosuch"):
-        book_site.build(small_book)
+        build(small_book)
 
 
 def test_a_taken_port_gives_way_to_the_next_free_one():
@@ -259,6 +280,8 @@ def test_a_failed_build_ends_the_command_with_1_and_says_why(monkeypatch, capsys
         (["SERVE=0"], ["--no-serve"], ["--solutions"]),
         (["PORT=9123"], ["--port 9123"], ["--no-serve"]),
         (["SOLUTIONS=1"], ["--solutions"], ["--no-serve"]),
+        (["PAGE=0"], ["--no-page"], ["--no-serve"]),
+        (["PAGE=1"], ["--port 8000"], ["--no-page"]),
         (["SOLUTIONS=0", "SERVE=1"], ["--port 8000"], ["--no-serve", "--solutions"]),
     ],
 )
