@@ -10,7 +10,7 @@ in    step                                                                noun, 
 ====  ==================================================================  ===================
 01    mean of the past: `tril` of ones, rows divided by their sums         0.75
 02    weights from dot products: softmax of x xᵀ / √C over the past        1.10
-05    one head of D = 2, the first of `heads`, scaled by √D                1.65, in its channel 0
+05    one head of D = 2, the first of `two_heads`, scaled by √D            1.65, in its channel 0
 06    two heads side by side, then `projection`                            1.65, back in *noun*
 07    added to the stream, then normalized, then `feed_forward` added      2.65, 1.35, 2.65
 ====  ==================================================================  ===================
@@ -28,7 +28,7 @@ WORDS = ("the", "cat", "saw", "itself")
 CHANNELS = ("article", "noun", "verb", "pronoun")
 
 
-class Head(NamedTuple):
+class HeadMatrices(NamedTuple):
     """What one head of the worked sentence multiplies by, (C, D) = (4, 2) each."""
 
     query: Tensor
@@ -36,7 +36,7 @@ class Head(NamedTuple):
     value: Tensor
 
 
-class Network(NamedTuple):
+class NetworkMatrices(NamedTuple):
     """A feed-forward network with one hidden unit: (C, 1), its bias (1,), and (1, C)."""
 
     widen: Tensor
@@ -56,7 +56,7 @@ def embeddings() -> Tensor:
     )
 
 
-def heads() -> tuple[Head, Head]:
+def two_heads() -> tuple[HeadMatrices, HeadMatrices]:
     """Two heads that offer the same keys and values and ask for different things.
 
     Key and value have two channels, *is a noun* and *is a verb*. In the first head verbs and
@@ -65,7 +65,10 @@ def heads() -> tuple[Head, Head]:
     offered = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (C, D)
     for_nouns = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
     for_verbs = torch.tensor([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
-    return Head(for_nouns, offered, offered), Head(for_verbs, offered, offered)
+    return (
+        HeadMatrices(for_nouns, offered, offered),
+        HeadMatrices(for_verbs, offered, offered),
+    )
 
 
 def projection() -> Tensor:
@@ -83,9 +86,9 @@ def projection() -> Tensor:
     )
 
 
-def feed_forward() -> Network:
+def feed_forward() -> NetworkMatrices:
     """It answers to a noun *and* a verb, and writes to *pronoun* that both were found."""
-    return Network(
+    return NetworkMatrices(
         widen=torch.tensor([[0.0], [1.0], [1.0], [0.0]]),
         bias=torch.tensor([-1.5]),
         narrow=torch.tensor([[0.0, 0.0, 0.0, 2.0]]),

@@ -21,7 +21,7 @@ def followed():
     matched = over_the_past(x @ x.T / math.sqrt(4)) @ x
     found = [
         over_the_past((x @ h.query) @ (x @ h.key).T / math.sqrt(2)) @ (x @ h.value)
-        for h in worked.heads()
+        for h in worked.two_heads()
     ]
     added = x + torch.cat(found, dim=-1) @ worked.projection()
     normalized = torch.nn.functional.layer_norm(added, (4,))
@@ -49,7 +49,7 @@ def test_network_answers_only_where_noun_and_verb_were_found(followed):
 
 
 def test_two_heads_offer_the_same_and_ask_for_different_things():
-    first, second = worked.heads()
+    first, second = worked.two_heads()
     assert torch.equal(first.key, second.key)
     assert not torch.equal(first.query, second.query)
 
