@@ -12,7 +12,7 @@ words
     What people call it who don't know our words for it: other names, names in code, what it looks
     like. The page's search reads them, and lists them below the entry.
 chapter
-    The chapter's file without a suffix, and a heading in it, word for word.
+    The file of a chapter or of asides without its suffix, and a heading in it, word for word.
 wrong, right
     The line as it should not and as it should be.
 program
@@ -352,6 +352,7 @@ def _link(entry: Entry) -> str:
 
 def _section(entry: Entry) -> str:
     stem, heading = entry.chapter
+    chapter = f"chapter {stem[:2]}" if stem[0].isdigit() else "the asides"
     tags = ", ".join(f"[{SYMPTOMS[one].tag}](#symptom-{one})" for one in entry.symptoms)
     return "\n".join(
         [
@@ -367,7 +368,7 @@ def _section(entry: Entry) -> str:
             "<summary>The whole example, to run</summary>\n",
             f"```python\n{entry.with_line(entry.right)}\n\n{entry.test}\n```\n",
             "</details>\n",
-            f"Explained in [chapter {stem[:2]}, “{heading}”]({stem}.ipynb#{anchor(heading)}).\n",
+            f"Explained in [{chapter}, “{heading}”]({stem}.ipynb#{anchor(heading)}).\n",
             f"{{.guide-words}}\nAlso searched for as: {_listed(entry.words)}.\n",
         ]
     )
