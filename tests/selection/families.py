@@ -38,17 +38,22 @@ class Test:
     params : dict
         Its parameters, by their names.
     marks : frozenset of str
+    case : str
+        What pytest writes in brackets behind the name.
     """
 
     module: str
     name: str
     params: dict
     marks: frozenset[str]
+    case: str = ""
 
     @property
     def label(self):
-        """Its name and its parameters as a text, from which it is drawn: equal on every machine."""
-        return " ".join([self.name, *(f"{key}={self.params[key]}" for key in sorted(self.params))])
+        """A text from which it is drawn: equal in every process and on every machine, unlike the
+        parameters themselves, among which are functions and paths.
+        """
+        return f"{self.name}[{self.case}]"
 
 
 def none(_):

@@ -201,6 +201,7 @@ def seen(item):
         name=getattr(item, "originalname", item.name),
         params=dict(item.callspec.params) if hasattr(item, "callspec") else {},
         marks=frozenset(mark.name for mark in item.iter_markers()),
+        case=item.callspec.id if hasattr(item, "callspec") else "",
     )
 
 

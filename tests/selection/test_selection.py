@@ -221,17 +221,24 @@ def test_what_has_passed_here_runs_again_only_when_something_that_it_reads_chang
 
 
 def test_a_part_of_a_family_is_the_same_on_every_machine():
-    tests = [families.Test("m", "test", {"a": n}, frozenset()) for n in range(600)]
-    chosen = [test.params["a"] for test in families.one_in(6)(tests)]
+    tests = [numbered(n) for n in range(600)]
+    chosen = [test.case for test in families.one_in(6)(tests)]
     assert 70 < len(chosen) < 130
-    assert chosen == [n for n in range(600) if zlib.crc32(f"test a={n}".encode()) % 6 == 0]
+    assert chosen == [f"{n}" for n in range(600) if zlib.crc32(f"test[{n}]".encode()) % 6 == 0]
     # New tests change nothing for the others.
-    more = [families.Test("m", "test", {"a": -1}, frozenset()), *tests]
-    assert {test.params["a"] for test in families.one_in(6)(more)} - {-1} == set(chosen)
+    more = [numbered(-1), *tests]
+    assert {test.case for test in families.one_in(6)(more)} - {"-1"} == set(chosen)
+    # Nor does what another process, or a folder of another name, calls a parameter.
+    elsewhere = [numbered(n, {"answer": lambda: None, "path": Path(f"/{n}")}) for n in range(600)]
+    assert [test.case for test in families.one_in(6)(elsewhere)] == chosen
+
+
+def numbered(n, params=None, name="test"):
+    return families.Test("m", name, params or {}, frozenset(), f"{n}")
 
 
 def test_of_each_kind_there_is_one_at_least():
-    kinds = [families.Test("m", f"test_{n // 3}", {"a": n}, frozenset()) for n in range(90)]
+    kinds = [numbered(n, name=f"test_{n // 3}") for n in range(90)]
     chosen = list(families.one_in(50)(kinds))
     assert {test.name for test in chosen} == {f"test_{n}" for n in range(30)}
     assert len(chosen) < 40
