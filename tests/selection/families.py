@@ -434,6 +434,16 @@ FAMILIES = (
         unit=lambda test: test.label,
     ),
     Family(
+        "verdicts in a page",
+        ("page/test_acceptance.py",),
+        fixed=where(lambda test: test.name == "test_one_right_answer_and_one_mistake_of_each_task"),
+        seconds=25,
+        about=files_of_chapter,
+        reads=(*JUDGING, "course_page", "tests/page"),
+        holds=lambda test: "chapter" in test.params,
+        unit=lambda test: test.label,
+    ),
+    Family(
         "links of both editions",
         ("book/test_links.py",),
         fixed=where(lambda test: test.params["edition"] == "book"),
