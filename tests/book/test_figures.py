@@ -26,10 +26,7 @@ WANTED = {
     "book/07-block": {"residual_stream"},
     "book/08-gpt": {"live_model", "sampling"},
     "book/09-names": {"sampling"},
-    "book/10-jax": {"training_run"},
     "book/11-looking-inside": {"looking_inside"},
-    "book/12-faster": {"attention_map"},
-    "book/13-two-sequences": {"attention_map"},
     "book/gallery": {"averaging", "softmax_and_scale", "windows", "bigram_table", "head_shapes"},
     "book/gallery-models": {
         "attention_map",
