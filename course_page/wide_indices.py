@@ -57,6 +57,6 @@ def narrowing(function: Callable[..., Any], place: int, word: str) -> Callable[.
 def _index(value: Any) -> Any:
     if not isinstance(value, np.ndarray | np.generic) or value.dtype != np.int64:
         return value
-    if value.size and abs(value).max() > np.iinfo(np.intp).max:
-        raise OverflowError(f"{abs(value).max()} is larger than any index in a page can be")
+    if value.size and np.abs(value).max() > np.iinfo(np.intp).max:
+        raise OverflowError(f"{np.abs(value).max()} is larger than any index in a page can be")
     return value.astype(np.intp)
