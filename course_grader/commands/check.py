@@ -116,4 +116,4 @@ def _sentences(finding: Finding) -> Iterator[str]:
     if finding.effect:
         yield escape(finding.effect)
     if finding.where:
-        yield f"[dim]Look again at {escape(finding.where)}.[/]"
+        yield f"[dim]See {escape(finding.where)}.[/]"

@@ -125,7 +125,7 @@ def results(one: StudentGrades) -> dict[str, Any]:
         for each in verdict.get("findings", ()):
             lines += [each["what"], each["effect"]]
             if each.get("section"):
-                lines.append(f"Look again at {each['section']}.")
+                lines.append(f"See {each['section']}.")
         tests.append(
             {
                 "name": str(verdict.get("title") or cell.name),

@@ -60,7 +60,7 @@ def test_mistakes_are_counted_by_student_with_their_sentence(graded, page):
         ("forgets the mask", ("half", "none")),
         ("divides twice", ("other",)),
     ]
-    assert re.search(r"2 \S+ You did forgets the mask \. Look again at chapter 01", words(page))
+    assert re.search(r"2 \S+ You did forgets the mask \. See chapter 01", words(page))
 
 
 def test_empty_answers_are_no_mistakes(entered):
