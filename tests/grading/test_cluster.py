@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +14,7 @@ from course_grader import grade_command
 from course_grader.batch import Summary, grade
 from course_grader.cli import app
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
+from course_grader.gradebook.standing import Waiting
 from course_grader.release import release
 from course_grader.sandbox import cluster, cluster_worker
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
@@ -198,6 +200,8 @@ def test_worker_of_another_version_that_comes_later_runs_nothing(workers_here, m
 def test_command_names_who_was_left_out(course, monkeypatch):
     left = "worker tcp://10.0.0.7:4321: it has torch 2.9.1 (the grader: 2.13.0)"
     monkeypatch.setattr(grade_command, "grade", lambda *_, **__: Summary(left_out=[left]))
+    nobody = SimpleNamespace(waiting=Waiting(0, 0))
+    monkeypatch.setattr(grade_command, "standing", lambda *_: nobody)
     command = ["grade", "01", "--course", str(course.root)]
     assert f"Left out: {left}" in CliRunner().invoke(app, command).stdout
     assert json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["left_out"] == [left]

@@ -112,8 +112,9 @@ class TestRuns:
     def test_supervisor_is_never_ended_for_a_group_full_of_small_processes(self, warm, small):
         code = """
         import subprocess
+        held = "x=$(head -c 14000000 /dev/urandom | tr -c x x)"
         for _ in range(30):
-            subprocess.Popen(["sh", "-c", "x=$(head -c 4000000 /dev/urandom | od); sleep 9"])
+            subprocess.Popen(["sh", "-c", f"{held}; sleep 9"])
         import os; os.execvp("sleep", ["sleep", "20"])
         """
         ran = run(warm, textwrap.dedent(code), "1")
