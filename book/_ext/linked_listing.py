@@ -97,7 +97,9 @@ def _link_all(app: Sphinx, document: nodes.document, name: str) -> None:
         if not any(chapters):
             continue
         addresses = {
+            # Of a page itself, Sphinx gives an empty address.
             chapter: app.builder.get_relative_uri(name, pages[chapter])
+            or app.builder.get_target_uri(name).rpartition("/")[2]
             for chapter in set(chapters) - {""}
         }
         highlighted = highlighter.highlight_block(source, "python", linenos=False)

@@ -80,7 +80,7 @@ def test_it_learns_a_text_of_ones_own_and_writes(tmp_path):
     )
     losses = [float(loss) for loss in re.findall(r"held-out loss ([\d.]+)", done.stdout)]
     assert len(losses) == 10
-    assert losses[-1] < 2.6 < losses[0]
+    assert losses[-1] < 3.0 < losses[0]
     written = done.stdout.split("\n", len(losses))[-1]
     assert len(written) == 400 + 2  # the first symbol, what was drawn, and the line's end
     assert set(written) <= set(text.read_text(encoding="utf-8"))
