@@ -36,7 +36,6 @@ from course_grader.gradebook.database import (
     explained,
     gradebook,
 )
-from course_grader.gradebook.late_policy import seconds_late
 from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 
@@ -382,6 +381,9 @@ class Recorder:
     ) -> float | None:
         if submission.total_seconds_late <= 0:
             return None
+        # nbgrader's plugins bring what unpacks archives, which most gradings never need.
+        from course_grader.gradebook.late_policy import seconds_late
+
         late = seconds_late(submission.duedate, submission.timestamp, self._zone)
         self.book.db.refresh(notebook)
         penalty = self._late.late_submission_penalty(student, notebook.score, late)

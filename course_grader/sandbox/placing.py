@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from course_grader.cell_source import Bindings, bindings, is_as_released
 
 if TYPE_CHECKING:
     from course_grader.assignment import Check
-    from course_grader.sandbox.sanitize import Step
+
+Step: TypeAlias = Any
+"""A step of `sanitize`, which imports this module."""
 
 
 @dataclass(frozen=True)
