@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from course_grader.cell_source import Bindings, bindings, is_as_released
 
 if TYPE_CHECKING:
     from course_grader.assignment import Check
 
-Step: TypeAlias = Any
-"""A step of `sanitize`, which imports this module."""
+
+class Step(Protocol):
+    """What is read of a step of `sanitize`, which imports this module."""
+
+    @property
+    def kind(self) -> str:
+        """What the runner does with it."""
+
+    @property
+    def source(self) -> str:
+        """Its code."""
 
 
 @dataclass(frozen=True)
