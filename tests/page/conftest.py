@@ -27,12 +27,13 @@ def unpacked(tmp_path_factory):
 def in_page(unpacked):
     """Run Python as a page does: nothing of the course but what the archive holds."""
 
-    def run(*arguments, paths=(), timeout=300):
+    def run(*arguments, paths=(), typed=None, timeout=300):
         path = os.pathsep.join([str(unpacked), *map(str, paths)])
         return subprocess.run(
             [sys.executable, "-P", *map(str, arguments)],
             cwd=unpacked,
             env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+            input=typed,
             capture_output=True,
             text=True,
             timeout=timeout,

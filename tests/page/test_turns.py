@@ -106,9 +106,22 @@ def test_a_turn_that_nobody_wrote_is_named():
     assert turns.of_chapter("99") == ()
 
 
-def test_turns_are_in_what_a_page_unpacks(in_page):
-    ask = "from course_page import session; print(session.turn({!r}, {!r}))"
-    turn = turns.find("05/attend")
-    done = in_page("-c", ask.format(turn.name, json.dumps({"source": turn.answer})))
+IN_A_PAGE = """
+import json, sys
+from course_page import session
+for name, answer in json.load(sys.stdin):
+    print(session.turn(name, json.dumps({"source": answer})))
+"""
+
+
+def test_in_a_page_every_answer_passes_and_every_slip_is_told_what_it_is(in_page):
+    answers = [(turn, turn.answer, None) for turn in EVERY]
+    answers += [(turn, slip.answer, slip.says) for turn, slip in SLIPS]
+    asks = json.dumps([(turn.name, answer) for turn, answer, _ in answers])
+    done = in_page("-c", IN_A_PAGE, typed=asks)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["passed"]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    for (turn, _, says), one in zip(answers, found, strict=True):
+        assert one["text"] == (
+            f"✓ {turn.passed}".replace("`", "") if says is None else f"✗ {says}".replace("`", "")
+        )
