@@ -5,11 +5,13 @@
 # compose.yaml says how it is run, and book/where-it-runs.md which flags that takes and why.
 FROM python:3.11-slim-bookworm
 
-# bubblewrap makes the sandbox. The grader runs as an ordinary user, who owns the class's folder.
+# bubblewrap makes the sandbox. The grader runs as an ordinary user, who owns the class's folder. The
+# range that it is lent, for a user for each submission, exists in containers without root, too.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap \
+    && apt-get install -y --no-install-recommends bubblewrap uidmap \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home --uid 1000 grader
+    && useradd --create-home --uid 1000 grader \
+    && echo "grader:10000:20000" | tee /etc/subuid > /etc/subgid
 
 WORKDIR /opt/averages-to-transformers
 

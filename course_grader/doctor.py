@@ -300,9 +300,9 @@ def walls(root: Path) -> tuple[bool, str, str]:
         return False, f"cannot be tried: {error}", "repair the packages first"
     broken = [wall for wall in walls if not wall.holds]
     if not broken:
-        memory = next(wall.found for wall in walls if wall.name == "memory")
-        held = f"each of its {len(walls)} walls held when it was tried; memory is {memory}"
-        return True, held, ""
+        known = {wall.name: wall.found for wall in walls}
+        held = f"each of its {len(walls)} walls held when it was tried"
+        return True, f"{held}; memory is {known['memory']}; users: {known['users']}", ""
     found = "; ".join(f"{wall.name}: {wall.found}" for wall in broken)
     return False, found, "; ".join(dict.fromkeys(wall.remedy for wall in broken))
 

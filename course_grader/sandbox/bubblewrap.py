@@ -14,7 +14,7 @@ import course_lib
 from course_grader import private_tasks
 from course_grader.errors import SandboxUnavailableError
 from course_grader.sandbox import interpreter_files
-from course_tasks.runner.isolation import WRITABLE, prefixes_to_keep
+from course_tasks.runner.isolation import STUDENT, WRITABLE, prefixes_to_keep
 
 IsolationMode = Literal["warm", "cold", "bare"]
 """How a submission is kept apart; see `Sandbox`."""
@@ -37,7 +37,9 @@ _DEVICES = ("null", "full", "random", "urandom")
 QUICK_TORCH = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 
 
-def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
+def bubblewrap(
+    library: Path, form: IsolationMode = "warm", *, own_users: bool = False
+) -> list[str]:
     """The command line that walls off whatever follows it.
 
     Parameters
@@ -48,6 +50,9 @@ def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
         In a "cold" sandbox no user namespace follows in which a run could have folders and
         processes of its own, so the processes that watch over it keep the right to make them. The
         run itself loses it before it starts; see `drop_rights`.
+    own_users : bool
+        Whether it starts as user 0 of a namespace with a user for each run; see `user_range`. The
+        process that forks runs keeps the right to make each of them another one.
 
     Raises
     ------
@@ -59,8 +64,13 @@ def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
         raise SandboxUnavailableError(
             "bubblewrap is not installed: sudo apt-get install bubblewrap"
         )
-    command = [program, "--unshare-all", "--uid", "1000", "--gid", "1000", "--die-with-parent"]
+    command = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", "--die-with-parent"]
     command += ["--as-pid-1", "--new-session", "--hostname", "sandbox"]
+    if own_users:
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user", "--uid", str(STUDENT), "--gid", str(STUDENT)]
     if form == "cold":
         command += ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
     command += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", WRITABLE[-1]]
@@ -84,6 +94,9 @@ def _interpreter() -> Iterator[str]:
     kept = sorted(one for one in prefixes_to_keep() if one == os.path.realpath(one))
     for prefix in kept:
         yield from ("--tmpfs", prefix)
+    # Folders that bubblewrap makes for what it binds are its user's alone, and runs may be others.
+    for folder in sorted({os.path.dirname(one) for one in (*view.links, *view.shown, LIBRARY)}):
+        yield from ("--dir", folder)
     for place, target in view.links.items():
         yield from ("--symlink", target, place)
     for place in sorted(view.shown):

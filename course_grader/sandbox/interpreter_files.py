@@ -95,7 +95,8 @@ def view() -> View:
     folders = [*_packages(), *_libraries()]
     for path in (*folders, *_own_files(), *SYSTEM):
         found.add(path)
-    programs = [one for one in (shutil.which(name, path=_PATH) for name in PROGRAMS) if one]
+    known = (shutil.which(name, path=PROGRAM_FOLDERS) for name in PROGRAMS)
+    programs = [one for one in known if one]
     programs.append(sys.executable)
     for path in programs:
         found.add(path)
@@ -108,12 +109,13 @@ def view() -> View:
     return found.view(covered)
 
 
-_PATH = "/usr/bin:/bin"
+PROGRAM_FOLDERS = "/usr/bin:/bin"
+"""Where programs of the system are looked for."""
 
 
 def search_path() -> str:
     """Where programs are found inside."""
-    return f"{Path(sys.executable).parent}:{_PATH}"
+    return f"{Path(sys.executable).parent}:{PROGRAM_FOLDERS}"
 
 
 def _packages() -> Iterator[str]:

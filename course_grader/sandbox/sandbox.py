@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import logging
 import os
 import socket
 import struct
@@ -19,7 +20,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -38,6 +38,8 @@ from course_tasks.runner.limits import MEGABYTE, Limits
 from course_tasks.runner.process_monitor import too_much_memory
 from course_tasks.runner.processor_time import stretched
 from course_tasks.runner.supervisor import ASKS_FOR_GROUP, COUNT_BYTES, End
+
+_LOG = logging.getLogger(__name__)
 
 # What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
 SECONDS_OF_GRACE = 15.0
@@ -70,6 +72,8 @@ class Sandbox:
         "cold" starts a fresh sandbox for each; "bare" has no sandbox at all.
     spawned : callable ()
         See `StartedSandbox`.
+    own_users : bool
+        Whether to make each run of a warm one another user of the machine, where that is possible.
 
     Attributes
     ----------
@@ -88,8 +92,15 @@ class Sandbox:
         On entering, if it does not start.
     """
 
-    def __init__(self, form: IsolationMode = "warm", spawned: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        form: IsolationMode = "warm",
+        spawned: Callable[[], None] = lambda: None,
+        *,
+        own_users: bool = True,
+    ):
         self.form, self._spawned = form, spawned
+        self._wants_users = own_users and form == "warm"
         self._scratch = ScratchFolder("course-library-", small=True)
         self.library = self._scratch.path
         copy_library(self.library)
@@ -104,13 +115,18 @@ class Sandbox:
         """How many submissions this machine runs at once: its cores."""
         return cores()
 
+    @property
+    def own_users(self) -> bool:
+        """Whether each run is another user of the machine."""
+        return self.started is not None and self.started.own_users
+
     def __enter__(self) -> Self:
         self.groups = ControlGroups.find()
         try:
             if self.form == "cold":
                 bubblewrap(self.library)  # starts with each run; whether it can is said now
             else:
-                self.started = StartedSandbox(self.library, self.form, self._spawned)
+                self.started = self._start()
         except BaseException:
             self.groups.close()
             raise
@@ -127,6 +143,15 @@ class Sandbox:
             self.started = None
         self.groups.close()
         self._scratch.remove()
+
+    def _start(self) -> StartedSandbox:
+        if self._wants_users:
+            try:
+                return StartedSandbox(self.library, self.form, self._spawned, own_users=True)
+            except SandboxUnavailableError as error:
+                self._wants_users = False
+                _LOG.warning("runs have no users of their own here: %s", error)
+        return StartedSandbox(self.library, self.form, self._spawned)
 
     def run(
         self,
@@ -162,7 +187,7 @@ class Sandbox:
             If it failed twice where a submission can end what watches over it: whether the machine
             or the submission did it, a person has to find out.
         """
-        return self._run(work, inputs, limits, alone=alone, attempt=False)
+        return self._run(_Job(work, inputs, limits, alone=alone))
 
     def attempt(
         self, work: SanitizedSubmission, limits: Limits, *, alone: bool = False
@@ -171,71 +196,49 @@ class Sandbox:
 
         Raises as `run` does.
         """
-        return self._run(work, {}, limits, alone=alone, attempt=True)
+        return self._run(_Job(work, {}, limits, alone=alone, attempt=True))
 
-    def _run(
-        self,
-        work: SanitizedSubmission,
-        inputs: Mapping[str, bytes],
-        limits: Limits,
-        *,
-        alone: bool,
-        attempt: bool,
-    ) -> RunResult:
+    def _run(self, job: _Job) -> RunResult:
         try:
-            return self._run_once(work, inputs, limits, alone, attempt)
+            return self._run_once(job)
         except MachineError:
             pass
         try:
-            return self._run_once(work, inputs, limits, alone, attempt)
+            return self._run_once(job)
         except MachineError as error:
             if self.form == "warm":
                 raise
             raise NoVerdictError(f"its sandbox ended twice while it ran: {error}") from error
 
-    def _run_once(
-        self,
-        work: SanitizedSubmission,
-        inputs: Mapping[str, bytes],
-        limits: Limits,
-        alone: bool,
-        attempt: bool,
-    ) -> RunResult:
+    def _run_once(self, job: _Job) -> RunResult:
         began = time.monotonic()
-        ran = self._started_once(work, inputs, limits, alone, attempt)
+        ran = self._started_once(job)
         if ran.repeat == IN_FLIGHT:
             self._crowded = time.monotonic()
-        elif not alone and not ran.repeat and self._crowded > began:
+        elif not job.alone and not ran.repeat and self._crowded > began:
             # Another run has seen it, and this one may have missed a moment of it.
             return replace(ran, repeat=IN_FLIGHT)
         return ran
 
-    def _started_once(
-        self,
-        work: SanitizedSubmission,
-        inputs: Mapping[str, bytes],
-        limits: Limits,
-        alone: bool,
-        attempt: bool,
-    ) -> RunResult:
-        started = self._alive(attempt) if self.form != "cold" else None
+    def _started_once(self, job: _Job) -> RunResult:
+        started = self._alive(job.attempt) if self.form != "cold" else None
         with self.cores.one() as core, self.groups.group() as group:
             asked = _Asked(
-                *(limits, core, tuple(inputs)),
-                draws=any(_DRAWS in step.source for step in work.steps if step.kind == "code"),
+                *(job.limits, core, tuple(job.inputs)),
+                draws=any(_DRAWS in step.source for step in job.work.steps if step.kind == "code"),
                 grouped=group.lent,
-                alone=alone,
+                alone=job.alone,
             )
             if started is not None:
-                requests = started.attempts if attempt else started.requests
+                requests = started.attempts if job.attempt else started.requests
                 try:
-                    return _run(requests, work, inputs, asked, group, self.form)
+                    return _run(requests, job, asked, group, self.form)
                 except _SandboxGoneError:
                     self._end(started)
                     raise
-            started = _started_again(self.library, "cold")
+            started = _started_again(lambda: StartedSandbox(self.library, "cold"))
             try:
-                return _run(started.requests, work, inputs, asked, group, "cold")
+                return _run(started.requests, job, asked, group, "cold")
             finally:
                 started.stop()
 
@@ -246,7 +249,7 @@ class Sandbox:
                 raise MachineError("the sandbox is not started: use it as a context manager")
             if not self.started.alive:
                 self.started.stop()
-                self.started = _started_again(self.library, self.form)
+                self.started = _started_again(self._start)
             started = self.started
         if not attempt:
             try:
@@ -259,6 +262,17 @@ class Sandbox:
         """End a sandbox that does not answer any more; bubblewrap around it may still run."""
         with self._restarting:
             started.stop()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run, as `Sandbox.run` and `Sandbox.attempt` are asked for it."""
+
+    work: SanitizedSubmission
+    inputs: Mapping[str, bytes]
+    limits: Limits
+    alone: bool = False
+    attempt: bool = False
 
 
 @dataclass(frozen=True)
@@ -277,23 +291,18 @@ class _SandboxGoneError(MachineError):
     """The process that forks runs does not take any more of them."""
 
 
-def _started_again(library: Path, form: IsolationMode) -> StartedSandbox:
+def _started_again(start: Callable[[], StartedSandbox]) -> StartedSandbox:
     """In the middle of a class, a sandbox that does not start is the machine's failure."""
     try:
-        return StartedSandbox(library, form)
+        return start()
     except SandboxUnavailableError as error:
         raise MachineError(str(error)) from error
 
 
 def _run(
-    requests: socket.socket,
-    work: SanitizedSubmission,
-    inputs: Mapping[str, bytes],
-    asked: _Asked,
-    group: Group,
-    form: IsolationMode,
+    requests: socket.socket, job: _Job, asked: _Asked, group: Group, form: IsolationMode
 ) -> RunResult:
-    began, limits = time.monotonic(), asked.limits
+    began, work, limits = time.monotonic(), job.work, job.limits
     # The supervisor ends the run long before; this is for one that cannot.
     deadline = began + stretched(limits.total_seconds, alone=asked.alone) + SECONDS_OF_GRACE
     wire, inner_wire = socket.socketpair()
@@ -311,7 +320,7 @@ def _run(
 
         try:
             _let_in(group, wire, asked, deadline)
-            send_job(wire, work, inputs, limits)
+            send_job(wire, work, job.inputs, limits)
             results.start()
             received(0)
             end = End(collect(wire, work, limits, deadline, results, received))

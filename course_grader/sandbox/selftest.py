@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
-from course_grader.sandbox import canaries, escape_attempts
+from course_grader.sandbox import canaries, escape_attempts, user_range
 from course_grader.sandbox.bubblewrap import (
     BESIDE_STUDENT_CODE,
     IsolationMode,
@@ -92,7 +92,7 @@ def prove(sandbox: Sandbox, root: Path, places: Sequence[Path] = ()) -> list[Wal
     """
     # What needs torch waits for it, and everything else is tried meanwhile.
     tries: list[Callable[[Sandbox, Sequence[Path]], list[Wall]]]
-    tries = [_honest, _looks, _memory, _processes, _time]
+    tries = [_honest, _looks, _users, _memory, _processes, _time]
     with ThreadPoolExecutor(len(tries)) as runners:
         found = runners.map(lambda one: one(sandbox, (root, *places)), tries)
         return [wall for walls in found for wall in walls]
@@ -124,20 +124,27 @@ def proven(
     SandboxUnavailableError
         Naming each wall that did not hold, and its remedy.
     """
-    forms: tuple[IsolationMode, ...] = ("warm", "cold") if form == "warm" else (form,)
+    ways: list[tuple[IsolationMode, bool]] = [(form, True)]
+    if form == "warm":
+        ways += [("warm", False), ("cold", False)]
     reasons: list[str] = []
+    had_users = True
     with ExitStack() as stack:
-        for candidate in forms:
+        for candidate, own_users in ways:
+            if candidate == "warm" and not (own_users or had_users):
+                continue  # as the one before
             trial = stack.enter_context(ExitStack())
             try:
-                sandbox = trial.enter_context(Sandbox(candidate, spawned))
+                sandbox = trial.enter_context(Sandbox(candidate, spawned, own_users=own_users))
+                had_users = sandbox.own_users
                 broken = [] if candidate == "bare" else _broken(sandbox, root, places)
             except SandboxUnavailableError as error:
-                reasons = [str(error), f"remedy: {NAMESPACES}"]
+                reasons, had_users = [str(error), f"remedy: {NAMESPACES}"], False
                 continue
             if not broken:
                 if reasons:
-                    _LOG.warning("no warm starts here, only cold ones: %s", "; ".join(reasons))
+                    lacking = "no warm starts" if candidate == "cold" else "no users of their own"
+                    _LOG.warning("runs have %s here: %s", lacking, "; ".join(reasons))
                 yield sandbox
                 return
             trial.close()
@@ -230,46 +237,62 @@ def _looks(sandbox: Sandbox, places: Sequence[Path]) -> list[Wall]:
     """A run that leaves something behind, and then all that a later one could find."""
     left, name = _mark(), f"planted-{secrets.token_hex(8)}"
     (planted,) = _try(sandbox, _cell(escape_attempts.PLANT, name=name, pause=left))
-    seen = _mark()
     known = [*environment(places[0], sandbox.form, places[0]), "PWD", "LC_CTYPE", "SHLVL", "_"]
-    with ExitStack() as stack, ThreadPoolExecutor(2) as outside:
-        watched = outside.submit(status_outside, seen, stop := _Stop())
+    with ExitStack() as stack, ThreadPoolExecutor(1) as outside:
         gone = outside.submit(_vanished, left)
-        try:
-            cells = {
-                "network": (_network(stack), "no way out", NAMESPACES),
-                "gradebook and home": (_files(stack, places), "out of sight", _PLACE),
-                "environment": (
-                    *(_cell(escape_attempts.ENVIRONMENT, known=known), "only what the course sets"),
-                    _KERNEL,
-                ),
-                "judges": (
-                    *(_cell(escape_attempts.PACKAGES, inside=BESIDE_STUDENT_CODE), "not inside"),
-                    _PLACE,
-                ),
-                "leftovers": (_cell(escape_attempts.LOOK, name=name), "none", _KERNEL),
-                "user": (_cell(escape_attempts.SEEN, pause=seen), "", _USER),
-                "other processes": (
-                    *(escape_attempts.DOORS, "out of reach, and no new namespaces"),
-                    _KERNEL,
-                ),
-                "kernel settings": (escape_attempts.KERNEL, "out of sight", _KERNEL),
-                "devices": (escape_attempts.DEVICES, "none that hold anything", _KERNEL),
-                "priorities": (escape_attempts.PRIORITIES, "not to be changed", _KERNEL),
-                "uncounted memory": (escape_attempts.UNCOUNTED, "none", _KERNEL),
-            }
-            said = _try(sandbox, *(cell for cell, _, _ in cells.values()))
-        finally:
-            stop.now = True
+        cells = {
+            "network": (_network(stack), "no way out", NAMESPACES),
+            "gradebook and home": (_files(stack, places), "out of sight", _PLACE),
+            "environment": (
+                *(_cell(escape_attempts.ENVIRONMENT, known=known), "only what the course sets"),
+                _KERNEL,
+            ),
+            "judges": (
+                *(_cell(escape_attempts.PACKAGES, inside=BESIDE_STUDENT_CODE), "not inside"),
+                _PLACE,
+            ),
+            "leftovers": (_cell(escape_attempts.LOOK, name=name), "none", _KERNEL),
+            "other processes": (
+                *(escape_attempts.DOORS, "out of reach, and no new namespaces"),
+                _KERNEL,
+            ),
+            "kernel settings": (escape_attempts.KERNEL, "out of sight", _KERNEL),
+            "devices": (escape_attempts.DEVICES, "none that hold anything", _KERNEL),
+            "priorities": (escape_attempts.PRIORITIES, "not to be changed", _KERNEL),
+            "uncounted memory": (escape_attempts.UNCOUNTED, "none", _KERNEL),
+        }
+        said = _try(sandbox, *(cell for cell, _, _ in cells.values()))
         walls = {
             name: _wall(name, words, found, remedy)
             for words, (name, (_, found, remedy)) in zip(said, cells.items(), strict=True)
         }
         if walls["leftovers"].holds and (words := _left(planted, gone.result())):
             walls["leftovers"] = Wall("leftovers", False, words, _KERNEL)
-        if walls["user"].holds:
-            walls["user"] = _user(watched.result())
     return [*walls.values()]
+
+
+def _users(sandbox: Sandbox, _places: Sequence[Path]) -> list[Wall]:
+    """Who runs are outside: two at once, one of them a submission's, where each is another user."""
+    kinds = (False, True) if sandbox.own_users else (False,)
+    with ThreadPoolExecutor(len(kinds)) as runners:
+        found = runners.map(lambda one: _seen(sandbox, as_submission=one), kinds)
+        statuses = list(found)
+    first = next((wall for wall in map(_user, statuses) if not wall.holds), _user(statuses[0]))
+    return [first, _apart(statuses) if sandbox.own_users else _shared(sandbox)]
+
+
+def _seen(sandbox: Sandbox, *, as_submission: bool) -> dict[str, str]:
+    """What the kernel says of a process that a run starts; nothing if none was seen."""
+    mark = _mark()
+    with ThreadPoolExecutor(1) as outside:
+        watched = outside.submit(status_outside, mark, stop := _Stop())
+        try:
+            cell = _cell(escape_attempts.SEEN, pause=mark)
+            (said,) = _try(sandbox, cell, as_submission=as_submission)
+        finally:
+            stop.now = True
+        status = watched.result()
+    return status or {"unseen": said}
 
 
 def _mark() -> str:
@@ -308,13 +331,29 @@ def status_outside(mark: str, stop: _Stop) -> dict[str, str]:
     return {}
 
 
+def _apart(statuses: Sequence[dict[str, str]]) -> Wall:
+    """Whether runs are different users."""
+    users = {one["Uid"] for one in statuses if "Uid" in one}
+    if len(users) == len(statuses):
+        return Wall("users", True, "each run is another one")
+    return Wall("users", False, f"{len(statuses)} runs, users: {', '.join(users) or 'none'}", _USER)
+
+
+def _shared(sandbox: Sandbox) -> Wall:
+    """What holds where runs are the same user, and why they are."""
+    why = user_range.problem() if sandbox.form == "warm" else "runs start one by one here"
+    counted = "what the kernel counts for a user is counted for each run"
+    return Wall("users", True, f"shared, and {counted}" + (f" ({why})" if why else ""))
+
+
 def _user(status: dict[str, str]) -> Wall:
     """Whether a process of a submission, seen from outside, is neither root nor able to become it.
 
     Capabilities count in the namespace of the process, which has none in any other.
     """
-    if not status:
-        return Wall("user", False, "no process of the submission was seen from outside", _USER)
+    if "unseen" in status:
+        why = f"no process of the submission was seen from outside: {status['unseen']}"
+        return Wall("user", False, why, _USER)
     user, group = set(status["Uid"].split()), set(status["Gid"].split())
     may = int(status["CapPrm"], 16) | int(status["CapEff"], 16) | int(status["CapAmb"], 16)
     wrong = [f"is user {', '.join(sorted(user))}"] if "0" in user else []

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from course_grader.errors import SandboxUnavailableError
-from course_grader.sandbox import unprivileged
+from course_grader.sandbox import unprivileged, user_range
 from course_grader.sandbox.bubblewrap import IsolationMode, bubblewrap, environment
 from course_grader.sandbox.scratch import ScratchFolder
 
@@ -20,8 +20,20 @@ from course_grader.sandbox.scratch import ScratchFolder
 SECONDS_TO_START = 120.0
 
 
-def start_command(library: Path, form: IsolationMode, program: list[str]) -> list[str]:
-    """The command that runs a program within the walls; see `unprivileged` for root's.
+def start_command(
+    library: Path, form: IsolationMode, program: list[str], users: str | None = None
+) -> list[str]:
+    """The command that runs a program within the walls.
+
+    Parameters
+    ----------
+    library : Path
+        Of the copied code, outside.
+    form : str
+        See `Sandbox`.
+    program : list of str
+    users : str, optional
+        One for each run, from `user_range`; see `unprivileged`.
 
     Raises
     ------
@@ -30,10 +42,11 @@ def start_command(library: Path, form: IsolationMode, program: list[str]) -> lis
     """
     if form == "bare":
         return program
-    command = [*bubblewrap(library, form), "--", *program]
-    if os.geteuid() == 0:
+    command = [*bubblewrap(library, form, own_users=users is not None), "--", *program]
+    if os.geteuid() == 0 or users is not None:
         # By path, without the environment's packages: it needs none, and starts at once.
-        return [sys.executable, "-I", "-S", unprivileged.__file__, *command]
+        first = [sys.executable, "-I", "-S", unprivileged.__file__]
+        return [*first, users or unprivileged.NO_RANGE, *command]
     return command
 
 
@@ -51,9 +64,13 @@ class StartedSandbox:
         See `Sandbox`.
     spawned : callable ()
         Called when the process exists, before it has imported anything.
+    own_users : bool
+        Whether each of its runs shall be another user, if there are any; see `user_range`.
 
     Attributes
     ----------
+    own_users : bool
+        Whether each of its runs is another user of the machine.
     requests : socket
         Takes limits and two open sockets for each run; see `wait`.
     attempts : socket
@@ -66,8 +83,15 @@ class StartedSandbox:
     """
 
     def __init__(
-        self, library: Path, form: IsolationMode, spawned: Callable[[], None] = lambda: None
+        self,
+        library: Path,
+        form: IsolationMode,
+        spawned: Callable[[], None] = lambda: None,
+        *,
+        own_users: bool = False,
     ):
+        users = user_range.find() if own_users else None
+        self.own_users = users is not None
         self._scratch = ScratchFolder("course-sandbox-")
         folder = self._scratch.path
         self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -87,6 +111,7 @@ class StartedSandbox:
                     *(sys.executable, "-m", "course_tasks.runner.zygote"),
                     *(",".join(str(end.fileno()) for end in ends), form),
                 ],
+                users,
             )
             with log.open("wb") as out:
                 self._process = subprocess.Popen(

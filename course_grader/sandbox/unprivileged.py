@@ -1,12 +1,17 @@
-"""Give up root for good, then become another program: bubblewrap.
+"""Give up root for good, or enter a range of users, then become another program: bubblewrap.
 
-    python -I -S unprivileged.py bwrap ARGUMENT…
+    python -I -S unprivileged.py RANGE bwrap ARGUMENT…
 
 A user of the sandbox's own namespace is, outside, the user who started it. If that is root, then
 whatever holds root back is the only wall left, and files of the kernel such as
 `/proc/sys/kernel/core_pattern` know no other one. So the program runs as a user that belongs to
 nobody. Root's Python and temporary files often lie where no other user may go; whatever bubblewrap
 is to show is bound, in a mount namespace of this process alone, at a place where this user may.
+
+With a range (see `user_range`), the program is user 0 of a new user namespace that has as many
+users as the range, so that each run in it can be another one. Root's range begins with somebody who
+is nobody outside; an ordinary user's begins with this user, and programs of the system that may,
+`newuidmap` and `newgidmap`, add the others. Without a range, RANGE is "-".
 
 It starts before anything else can, so it imports next to nothing, and nothing of the course.
 """
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 # Where systemd takes users for services from, who exist only while the service runs: no person,
 # no package and no container's range of users has one of these numbers.
-_NOBODYS = range(61184, 65520)
+NOBODYS = range(61184, 65520)
 
 # Options of bubblewrap that name a source outside; the second kind may be missing.
 _BINDS = ("--bind", "--ro-bind", "--dev-bind")
@@ -33,11 +38,15 @@ _TRIES = tuple(f"{option}-try" for option in _BINDS)
 
 _STAGE = "/tmp"  # every system has one; in this namespace alone something else lies there
 
-_CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 _PR_CAPBSET_DROP, _CAPABILITY_VERSION_3 = 24, 0x20080522
 
 _ORDINARY = "grade as an ordinary user"
+
+NO_RANGE = "-"
+# Programs of the system that write what an ordinary user may not, and what they write.
+MAPPERS = {"uid_map": "newuidmap", "gid_map": "newgidmap"}
 
 
 class StillRootError(Exception):
@@ -46,19 +55,89 @@ class StillRootError(Exception):
 
 def main() -> NoReturn:
     """Become the program that the arguments name."""
-    program, *arguments = sys.argv[1:]
+    users, program, *arguments = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
+    root = os.geteuid() == 0
     try:
-        user, group = free_number("uid_map", users_here()), free_number("gid_map", ())
-        command = [program, *stage(libc, arguments)]
-        os.chdir("/")
-        _give_up_root(libc, user, group, keep_bounds=bool(os.stat(program).st_mode & stat.S_ISUID))
-        _check_reach(command, [program, *arguments])
+        command = [program, *(stage(libc, arguments) if root else arguments)]
+        if users != NO_RANGE:
+            enter_range(libc, users, root=root)
+        else:
+            user, group = free_number("uid_map", users_here()), free_number("gid_map", ())
+            own_rights = bool(os.stat(program).st_mode & stat.S_ISUID)
+            _give_up_root(libc, user, group, keep_bounds=own_rights)
+        if root:
+            os.chdir("/")
+            _check_reach(command, [program, *arguments])
         os.execv(program, command)
     except StillRootError as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}")
     except OSError as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}. {_ORDINARY.capitalize()}")
+
+
+def enter_range(libc: ctypes.CDLL, users: str, *, root: bool) -> None:
+    """Become user 0 of a new user namespace.
+
+    Only a process outside of it may say which users it has, so another one does.
+
+    Parameters
+    ----------
+    libc : CDLL
+    users : str
+        What to write to `uid_map` and `gid_map`: numbers with commas, then a colon between the two.
+    root : bool
+        Whether root starts it, and may write there.
+
+    Raises
+    ------
+    OSError
+        If the kernel, or one of the `MAPPERS`, does not allow it.
+    """
+    maps = [words.split(",") for words in users.split(":")]
+    number = os.getpid()
+    begun, begin = os.pipe()
+    mapper = os.fork()
+    if mapper == 0:
+        status = 1
+        try:
+            os.close(begin)
+            if os.read(begun, 1):
+                for name, words in zip(MAPPERS, maps, strict=True):
+                    _write_map(number, name, words, root=root)
+                status = 0
+        finally:
+            os._exit(status)
+    os.close(begun)
+    entered = libc.unshare(_CLONE_NEWUSER) == 0
+    reason = ctypes.get_errno()
+    if entered:
+        os.write(begin, b"+")
+    os.close(begin)
+    _, status = os.waitpid(mapper, 0)
+    if not entered:
+        raise OSError(reason, f"a new user namespace: {os.strerror(reason)}")
+    if status != 0:
+        raise OSError(f"the users {users} cannot be mapped into a user namespace")
+    os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    for name, words in zip(MAPPERS, maps, strict=True):
+        # As bytes: what Python would import for text may be out of reach by now.
+        with open(f"/proc/self/{name}", "rb") as file:
+            found = file.read().decode().split()
+        if found != words:
+            raise OSError(f"{name} is {' '.join(found)}, not {' '.join(words)}")
+
+
+def _write_map(number: int, name: str, words: list[str], *, root: bool) -> None:
+    """Say which users, or groups, the namespace of a process has."""
+    if root:
+        rows = [" ".join(words[at : at + 3]) for at in range(0, len(words), 3)]
+        with open(f"/proc/{number}/{name}", "wb") as file:
+            file.write("\n".join(rows).encode())
+    elif os.spawnvp(os.P_WAIT, MAPPERS[name], [MAPPERS[name], str(number), *words]) != 0:
+        raise OSError(f"{MAPPERS[name]} refused")
 
 
 def free_number(map_name: str, taken: Iterable[int]) -> int:
@@ -71,10 +150,14 @@ def free_number(map_name: str, taken: Iterable[int]) -> int:
     taken : iterable of int
         Numbers that somebody has.
     """
+    return choose(mapped_here(map_name), set(taken))
+
+
+def mapped_here(map_name: str) -> list[range]:
+    """The users, or groups, that exist in this process's user namespace."""
     with open(f"/proc/self/{map_name}", encoding="ascii") as file:
         rows = [tuple(map(int, line.split())) for line in file]
-    mapped = [range(first, first + count) for first, _, count in rows]
-    return choose(mapped, set(taken))
+    return [range(first, first + count) for first, _, count in rows]
 
 
 def choose(mapped: Sequence[range], taken: set[int]) -> int:
@@ -85,7 +168,7 @@ def choose(mapped: Sequence[range], taken: set[int]) -> int:
     StillRootError
         If there is nobody but root.
     """
-    free = [one for one in _NOBODYS if one not in taken and any(one in some for some in mapped)]
+    free = [one for one in NOBODYS if one not in taken and any(one in some for some in mapped)]
     if free:
         return free[int.from_bytes(os.urandom(8), "big") % len(free)]
     for some in sorted(mapped, key=lambda one: one.stop, reverse=True):

@@ -1,9 +1,9 @@
 """Inside the sandbox: open files that are on their way between processes.
 
 The kernel counts them for a user of the machine, and refuses to send another one where there are
-more than a process may have open. Where submissions share a user, one of them can so keep others
-from sending any, as PyTorch's loaders of data do between their workers. The kernel does not say
-whose they are, but it says, to whoever sends one, whether there are more than a limit.
+more than a process may have open. Where submissions share a user (see `users`), one of them can so
+keep others from sending any, as PyTorch's loaders of data do between their workers. The kernel does
+not say whose they are, but it says, to whoever sends one, whether there are more than a limit.
 """
 
 from __future__ import annotations

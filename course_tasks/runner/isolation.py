@@ -21,7 +21,7 @@ from pathlib import Path
 
 from course_tasks.errors import IsolationError
 from course_tasks.runner.c_library import c_library, must
-from course_tasks.runner.kernel_files import read_from_kernel, write_to_kernel
+from course_tasks.runner.kernel_files import read_from_kernel
 from course_tasks.runner.limits import MEGABYTE, Limits
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -47,12 +47,15 @@ SHOWN_IN_PROC = frozenset(
     ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "vmstat")
 )
 
+STUDENT = 1000
+"""The user, and the group, that every run is as far as it can see."""
+
 # Data that waits in a pipe or socket is memory that no process is charged for, so there may be only
 # a few of them. A notebook has some dozens of files open while its libraries are imported.
 MOST_OPEN_FILES = 256
 
-# Signals that wait in a queue and timers that run: the kernel counts them for a user, who is the
-# same for all submissions.
+# Signals that wait in a queue and timers that run: the kernel counts them for a user, who may be
+# the same for all submissions.
 MOST_SIGNALS = 256
 
 # Numerical libraries start a thread for each core that they see, and JAX starts several, so on a
@@ -82,7 +85,7 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     Returns
     -------
     int
-        The child's number; 0 in the child, which calls `own_user` next if it has its own users.
+        The child's number; 0 in the child, which needs a user next if it has its own; see `users`.
 
     Raises
     ------
@@ -110,20 +113,6 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     if number < 0:
         raise IsolationError(failed, f"clone: {os.strerror(failed)}")
     return int(number)
-
-
-def own_user(user: int, group: int) -> None:
-    """In a new user namespace, be the same user as outside, and no other one.
-
-    Parameters
-    ----------
-    user, group : int
-        Those from before the namespace began.
-    """
-    set_dumpable(True)  # only then may a process write its own user map
-    write_to_kernel("/proc/self/setgroups", "deny")
-    write_to_kernel("/proc/self/uid_map", f"{user} {user} 1")
-    write_to_kernel("/proc/self/gid_map", f"{group} {group} 1")
 
 
 @functools.cache

@@ -78,6 +78,25 @@ class End:
     failed: str = ""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """How a run stands to others on the machine.
+
+    Attributes
+    ----------
+    grouped : bool
+        Whether the grader puts the runner into a control group before it gives it its job.
+    alone : bool
+        Whether the grader runs nothing beside it, and waits for this run only.
+    own_user : bool
+        Whether no other run is the same user of the machine.
+    """
+
+    grouped: bool
+    alone: bool
+    own_user: bool
+
+
 def supervise(
     shell: object,
     wire: int,
@@ -85,9 +104,7 @@ def supervise(
     limits: Limits,
     core: int | None,
     form: str,
-    *,
-    grouped: bool,
-    alone: bool,
+    beside: Beside,
 ) -> NoReturn:
     """Start the runner, watch the clock and the grader, say how it ended.
 
@@ -100,10 +117,7 @@ def supervise(
     core : int or None
         The processor that this run has.
     form : str
-    grouped : bool
-        Whether the grader puts the runner into a control group before it gives it its job.
-    alone : bool
-        Whether the grader runs nothing beside it, and waits for this run only.
+    beside : Beside
     """
     try:
         if form != "bare":
@@ -114,7 +128,7 @@ def supervise(
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         monitor = ProcessMonitor(own_number(), limits, own_folders=form != "bare")
         # Alone, and crowded before it began: then other programs of the same user do it.
-        if alone and crowded():
+        if beside.alone and crowded():
             words = (
                 f"{IN_FLIGHT}, of other programs of this user: end them, or grade as another user"
             )
@@ -125,9 +139,9 @@ def supervise(
             signal.pthread_sigmask(signal.SIG_SETMASK, heard)
             os.close(lifeline)
             os.close(ready)
-            if grouped:
+            if beside.grouped:
                 os.write(wire, ASKS_FOR_GROUP + str(monitor.held_at_start).encode())
-            _run(shell, wire, its_ready, limits, core, form, polite=not alone)
+            _run(shell, wire, its_ready, limits, core, form, polite=not beside.alone)
         os.close(wire)
         os.close(its_ready)
         failed = _until_ready(ready, lifeline)
@@ -137,7 +151,7 @@ def supervise(
         _say(lifeline, End(failed=failed))
         os._exit(1)
     try:
-        end = _watch(runner, lifeline, limits, monitor, alone)
+        end = _watch(runner, lifeline, limits, monitor, beside)
     except BaseException as error:
         end = End(repeat=f"its supervisor failed: {type(error).__name__}: {error}")
     if form != "warm":
@@ -221,11 +235,13 @@ def _until_ready(ready: int, lifeline: int) -> str:
     return said.decode("utf-8", "replace") or "isolation failed: the runner ended without a word"
 
 
-def _watch(runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, alone: bool) -> End:
+def _watch(
+    runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, beside: Beside
+) -> End:
     """Wait for the runner's end."""
 
     def timer_of(limit: float) -> Timer:
-        return Timer(limit, monitor.time, time.monotonic(), alone=alone)
+        return Timer(limit, monitor.time, time.monotonic(), alone=beside.alone)
 
     total, timer = timer_of(limits.total_seconds), timer_of(limits.cell_seconds)
     step, interrupted, closed = 0, False, False
@@ -244,8 +260,10 @@ def _watch(runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, 
                     step, interrupted = int.from_bytes(said, "big"), False
                     timer = timer_of(limits.cell_seconds)
         if crowded():
-            # Beside others nobody can tell whose they are, or what they kept from being sent.
-            return End(IN_FLIGHT, "" if alone else IN_FLIGHT)
+            # Of a user that others are, too, nobody can tell whose they are, or what they kept from
+            # being sent.
+            known = beside.own_user or beside.alone
+            return End(IN_FLIGHT, "" if known else IN_FLIGHT)
         status = _reap(runner)
         if status is not None:
             return _how(status)

@@ -37,7 +37,6 @@ from course_tasks.runner.huge_pages import collapse
 from course_tasks.runner.isolation import (
     die_with_parent,
     fork_into_namespaces,
-    own_user,
     prefixes_to_keep,
     set_dumpable,
 )
@@ -45,7 +44,8 @@ from course_tasks.runner.limits import Limits
 from course_tasks.runner.process_monitor import default_buffer
 from course_tasks.runner.rehearsal import rehearse
 from course_tasks.runner.seccomp import filter_code
-from course_tasks.runner.supervisor import supervise
+from course_tasks.runner.supervisor import Beside, supervise
+from course_tasks.runner.users import RunUsers
 
 # Notebooks of the course import these, so they are imported between requests, once for a class
 # instead of once for each submission, which would spend a third of its time on it.
@@ -94,11 +94,11 @@ def main() -> None:
             die_with_parent()
             continue
         requests.close()
-        _serve(shell, light, form, prepares=False)
+        _serve(shell, light, form, RunUsers(1, 2), prepares=False)
         return
     _warm_up()
     # A cold process has only one run, which would have to wait for what makes later runs faster.
-    _serve(shell, requests, form, prepares=form != "cold")
+    _serve(shell, requests, form, RunUsers(0, 2), prepares=form != "cold")
 
 
 def _imported(names: Sequence[str]) -> Iterator[str]:
@@ -164,7 +164,9 @@ class Preparations:
         return False
 
 
-def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool) -> None:
+def _serve(
+    shell: object, requests: socket.socket, form: str, users: RunUsers, *, prepares: bool
+) -> None:
     """Say that runs can begin, then fork one for each request.
 
     Between requests one that prepares does so for later ones; see `Preparations`.
@@ -182,17 +184,22 @@ def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool)
         if preparations:
             preparations.learn(message)
         wire, lifeline = files
-        who = os.getuid(), os.getgid()
         try:
-            child = os.fork() if form == "bare" else fork_into_namespaces(own_users=form == "warm")
+            child = _forked(form, users)
         except OSError as error:  # The machine is full, so this run fails, but others may not.
             child = -1
             _say_failed(lifeline, error)
         if child == 0:
             requests.close()
-            _watch_over(shell, wire, lifeline, message, form, who)
+            _watch_over(shell, wire, lifeline, message, form, users)
         os.close(wire)
         os.close(lifeline)
+
+
+def _forked(form: str, users: RunUsers) -> int:
+    if form == "warm":
+        return users.fork()
+    return os.fork() if form == "bare" else fork_into_namespaces(own_users=False)
 
 
 def _shell() -> object:
@@ -233,18 +240,20 @@ def _watch_over(
     lifeline: int,
     message: dict[str, Any],
     form: str,
-    who: tuple[int, int],
+    users: RunUsers,
 ) -> NoReturn:
     """The supervisor, from its first moment on."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        die_with_parent()  # If the parent ends, the grader counts all runs as lost and starts over.
         if form == "warm":
-            own_user(*who)
+            users.become()
+        # If the parent ends, the grader counts all runs as lost and starts over. The kernel forgets
+        # this at every change of the user.
+        die_with_parent()
         os.setsid()
         limits, core = Limits(**message["limits"]), message["core"]
-        grouped, alone = message["grouped"], message["alone"]
-        supervise(shell, wire, lifeline, limits, core, form, grouped=grouped, alone=alone)
+        beside = Beside(message["grouped"], message["alone"], users.own)
+        supervise(shell, wire, lifeline, limits, core, form, beside)
     except BaseException as error:
         _say_failed(lifeline, error)
     finally:

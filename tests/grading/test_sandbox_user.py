@@ -4,19 +4,22 @@ import contextlib
 import ctypes
 import errno
 import os
+import pwd
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
+import ordinary_user
 import pytest
+import sandboxed_runs
 from walled_runs import LIMITS
 
 import course_lib
-from course_grader.sandbox import bubblewrap, unprivileged
+from course_grader.sandbox import bubblewrap, unprivileged, user_range
 from course_grader.sandbox.sandbox import Sandbox
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 
@@ -63,11 +66,12 @@ def test_submission_is_no_root_outside_and_cannot_become_it(sandbox):
     assert (seen["NoNewPrivs"], seen["Seccomp"]) == (["1"], ["2"])
     for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(seen[kind][0], 16) == 0, kind
-    assert starter["Uid"] == seen["Uid"]
+    assert (starter["Uid"] == seen["Uid"]) is not sandbox.own_users
     if os.geteuid() == 0:
         assert int(seen["Uid"][0]) in range(61184, 65520)
+        assert int(starter["Uid"][0]) in range(61184, 65520)
         assert starter["Groups"] == []
-        assert int(starter["CapBnd"][0], 16) == 0
+        assert int(starter["CapPrm"][0], 16) == int(starter["CapEff"][0], 16) == 0
 
 
 def _ancestor(number, name):
@@ -182,57 +186,93 @@ def test_copied_code_can_be_read_by_whoever_the_sandbox_runs_as(tmp_path):
         assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644), path
 
 
-# Shows an environment that only root may read to another user, in mounts of this process alone.
-SHOW = """
-set -e
-stage=$(mktemp -d)
-mount -t tmpfs tmpfs "$stage"
-number=0
-for place in $PLACES; do
-    mkdir "$stage/$number"; mount --rbind "$place" "$stage/$number"; number=$((number + 1))
-done
-for folder in $HIDDEN; do mount -t tmpfs -o mode=755 tmpfs "$folder"; done
-number=0
-for place in $PLACES; do
-    mkdir -p "$place"; mount --rbind "$stage/$number" "$place"; number=$((number + 1))
-done
-umount -l "$stage"; rmdir "$stage"
-exec setpriv --reuid 61000 --regid 61000 --clear-groups --inh-caps=-all "$@"
-"""
-
-
 @as_root
-@pytest.mark.parametrize("form", ["warm", "cold"])
-def test_ordinary_user_has_every_wall_too(form):
-    course = Path(course_lib.__file__).parents[1]
-    places = {Path(each).resolve() for each in (sys.prefix, sys.base_prefix, course)}
-    hidden = {
-        above for place in places for above in place.parents if above.stat().st_mode & 0o5 != 0o5
-    }
-    covered = {place for place in places if any(place.is_relative_to(each) for each in hidden)}
+@pytest.mark.parametrize(
+    ("form", "lent", "own"), [("warm", False, False), ("warm", True, True), ("cold", False, False)]
+)
+def test_ordinary_user_has_every_wall_too(form, lent, own):
+    if lent and shutil.which("newuidmap") is None:
+        pytest.skip("no newuidmap: sudo apt-get install uidmap")
     program = (
         "import os; from pathlib import Path\n"
         "from course_grader.sandbox import selftest\n"
         "from course_grader.sandbox.sandbox import Sandbox\n"
-        f"with Sandbox('{form}') as one: walls = selftest.prove(one, Path.home())\n"
+        f"with Sandbox('{form}') as one:\n"
+        "    walls = selftest.prove(one, Path.home())\n"
+        "    print(one.own_users)\n"
         "print(os.getuid(), [wall for wall in walls if not wall.holds])\n"
     )
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as home:
-        os.chown(home, 61000, 61000)
-        done = subprocess.run(
-            [
-                *("unshare", "--mount", "sh", "-c", SHOW, "sh"),
-                *("env", f"HOME={home}", f"TMPDIR={home}", f"PYTHONPATH={course}"),
-                *(sys.executable, "-c", program),
-            ],
-            cwd="/",
-            env=os.environ
-            | {
-                "PLACES": " ".join(map(str, sorted(covered))),
-                "HIDDEN": " ".join(map(str, sorted(hidden))),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
+    done = ordinary_user.python(program, lent=lent)
+    assert done.stdout.split("\n")[:2] == [str(own), f"{ordinary_user.NUMBER} []"], done.stderr
+
+
+class TestRange:
+    """A user for each run: where the numbers come from, and what happens where there are none."""
+
+    @pytest.mark.parametrize(
+        ("ranges", "taken", "count", "possible"),
+        [
+            ([range(61184, 65520)], {61184, 65519}, 4334, {61185}),
+            ([range(61184, 65520)], {62000}, 4000, set()),
+            ([range(61184, 65520)], {61186}, 4333, {61187}),
+            ([range(0, 3), range(100, 105)], set(), 4, {100, 101}),
+            ([range(0, 3)], set(), 2, {1}),
+            ([range(5, 5), range(9, 4)], set(), 1, set()),
+            ([], set(), 1, set()),
+        ],
+        ids=["between", "none is long enough", "behind", "second", "never root", "empty", "none"],
+    )
+    def test_block_is_free_and_in_one_of_the_ranges(self, ranges, taken, count, possible):
+        found = {user_range.free_block(ranges, taken, count) for _ in range(40)}
+        assert found == (possible or {None})
+
+    def test_line_of_the_system_lends_by_name_or_by_number_and_to_nobody_else(self, tmp_path):
+        name = pwd.getpwuid(os.getuid()).pw_name
+        file = tmp_path / "subuid"
+        file.write_text(
+            f"{name}:100000:65536\nsomebody-else:1:9\n{os.getuid()}:300000:10\n{name}:x:1\nodd\n"
         )
-    assert done.stdout.strip() == "61000 []", done.stderr
+        assert user_range.lent(file) == [range(100000, 165536), range(300000, 300010)]
+        assert user_range.lent(tmp_path / "none") == []
+
+    def test_packages_that_only_their_owner_may_read_are_named(self, tmp_path):
+        tmp_path.chmod(0o755)
+        (tmp_path / "open").mkdir()
+        assert user_range.out_of_reach([str(tmp_path), "/nowhere"]) == ""
+        (tmp_path / "closed").mkdir(mode=0o700)
+        assert user_range.out_of_reach([str(tmp_path)]) == str(tmp_path / "closed")
+
+    @pytest.mark.parametrize("missing", ["programs", "range", "reach"])
+    def test_ordinary_user_is_told_why_runs_are_one_user_and_what_to_do(
+        self, missing, tmp_path, monkeypatch
+    ):
+        name = pwd.getpwuid(os.getuid()).pw_name
+        lent = tmp_path / "lent"
+        lent.write_text(f"{name}:100000:{100 if missing == 'range' else 65536}\n")
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+        monkeypatch.setattr(user_range, "LENT", dict.fromkeys(user_range.LENT, lent))
+        found = None if missing == "programs" else "/usr/bin/newuidmap"
+        monkeypatch.setattr(user_range.shutil, "which", lambda *given, **more: found)
+        closed = "/opt/closed" if missing == "reach" else ""
+        monkeypatch.setattr(user_range, "out_of_reach", lambda: closed)
+        words = {"programs": "install uidmap", "range": "--add-subuids", "reach": "go+rX /opt/clos"}
+        assert words[missing] in user_range.problem()
+        assert user_range.find() is None
+
+    def test_range_that_the_kernel_refuses_leaves_runs_one_user_and_says_so(
+        self, monkeypatch, caplog
+    ):
+        monkeypatch.setattr(user_range, "find", lambda: "0,4294967290,512:0,4294967290,512")
+        with Sandbox("warm") as sandbox:
+            assert not sandbox.own_users
+            assert sandboxed_runs.printed(sandboxed_runs.run(sandbox, "print(6 * 7)")) == "42\n"
+        assert "no users of their own" in caplog.text
+
+    @as_root
+    def test_runs_of_two_sandboxes_are_different_users(self):
+        with Sandbox("warm") as one, Sandbox("warm") as other:
+            seen = set()
+            for sandbox in (one, one, other, other):
+                with sleeping(sandbox) as number:
+                    seen.add(status(number)["Uid"][0])
+        assert len(seen) == 4
