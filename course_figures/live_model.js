@@ -1,5 +1,4 @@
 // A GPT that writes in the page: the engine does the reading, this draws what it read.
-import { attentionArcs } from "./runtime/attention_arcs.js";
 import { attentionStrip } from "./runtime/attention_strip.js";
 import { loadStep } from "./runtime/checkpoint.js";
 import { button, controlRow, field, slider, toggle } from "./runtime/controls.js";
@@ -22,8 +21,6 @@ const BETWEEN_DRAWINGS = 70; // milliseconds, at full speed
 const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
 const CALM_PACE = 45; // milliseconds between symbols where the reader watches
 const CHOICES = 10;
-const FEW_CHOICES = 6; // where the figure writes on arrival
-const WATCHED_PACE = 170; // milliseconds that a symbol is seen as drawn, and then as written
 const FIRST = 5; // milliseconds of a frame for the rehearsal, which runs uncompiled
 const SINGLE = 8; // tokens of the rehearsal that are read one by one; the others come in fours
 const PASSAGE = 200; // symbols that appear at once where the reader wants nothing to move
@@ -47,7 +44,7 @@ const tokensOf = (text, tokenOf) => {
 };
 
 export default defineFigure(
-  ["prompt", "text", "temperature", "seed", "layer", "head", "weights", "arrival"],
+  ["prompt", "text", "temperature", "seed", "layer", "head", "weights"],
   (figure) => {
     figure.title("Live model");
     const channel = new MessageChannel();
@@ -67,9 +64,6 @@ export default defineFigure(
     let draft = null; // at full speed, the text that is ahead of what is drawn
     let drawn = 0;
     let passage = 0; // symbols still to be written before any is shown
-    const arrival = figure.get("arrival") === true; // writes by itself, and shows what it draws
-    let greeted = false; // on arrival, once
-    let coming = null; // the symbol that is drawn and not yet written: { token, share, rank }
     let inSight = false;
     let asleep = false; // wants to write, and nobody would see it
 
@@ -172,16 +166,6 @@ export default defineFigure(
       return all;
     };
 
-    /** Draw the symbol that `write` will write next. */
-    const announce = () => {
-      loadAll();
-      const { probabilities, order } = nextProbabilities(engine.follow(context()), settings());
-      const length = [...text()].length - [...figure.get("prompt")].length;
-      const token = drawSymbol(probabilities, uniform(length));
-      coming = { token, share: probabilities[token], rank: order.indexOf(token) + 1 };
-      figure.later();
-    };
-
     /** Hand what was written to the state, and so to the next drawing. */
     const hand = () => {
       if (draft === null) return;
@@ -197,7 +181,6 @@ export default defineFigure(
       running = false;
       asleep = false;
       passage = 0;
-      coming = null;
       clearTimeout(pace);
       hand();
       figure.later();
@@ -210,7 +193,7 @@ export default defineFigure(
         pace = setTimeout(() => {
           // not in the task that computed, or a frame would hold both
           hand();
-          pace = setTimeout(tick, arrival ? WATCHED_PACE : CALM_PACE);
+          pace = setTimeout(tick, CALM_PACE);
         });
     };
     const tick = () => {
@@ -230,14 +213,6 @@ export default defineFigure(
         soon();
         return;
       }
-      if (arrival && !fast && passage === 0 && coming === null) {
-        figure.guard(announce);
-        if (coming === null)
-          stop(); // the prompt cannot be read, and the message says so
-        else pace = setTimeout(tick, WATCHED_PACE);
-        return;
-      }
-      coming = null;
       const until = performance.now() + AT_ONCE;
       const count = passage || (fast ? MOST_SYMBOLS : 1);
       let fine = false;
@@ -369,30 +344,16 @@ export default defineFigure(
     const left = html(
       "section",
       null,
-      html(
-        "p",
-        { class: "live_model-head" },
-        arrival ? "What follows?" : "What follows? Choose, or let it draw.",
-      ),
+      html("p", { class: "live_model-head" }, "What follows? Choose, or let it draw."),
       list,
     );
-    const why = html("p", { class: "live_model-why", hidden: !arrival });
-    left.append(why);
     const right = html(
       "section",
       null,
       html("p", { class: "live_model-head" }, "Where does it look?"),
     );
     const columns = html("div", { class: "live_model-columns" }, left, right);
-    const line = html("div", { hidden: !arrival });
-    if (arrival) figure.stage.append(note, line, columns, page);
-    else figure.stage.append(note, page, columns);
-    // What moves comes first on arrival, and what can be changed behind it.
-    if (arrival) {
-      line.after(buttons);
-      figure.root.insertBefore(figure.stage, figure.controls);
-    }
-    const arcs = attentionArcs(figure, { parent: line });
+    figure.stage.append(note, page, columns);
     const strip = attentionStrip(figure, {
       parent: html("div"),
       label: "what one head looks at",
@@ -442,13 +403,6 @@ export default defineFigure(
       return "";
     };
 
-    const whyDrawn = (many) => {
-      if (coming === null)
-        return `The likeliest of ${many} symbols; the next one is drawn from all of them.`;
-      const { token, share, rank } = coming;
-      return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${percent(share)}.`;
-    };
-
     const showText = (all, tokens) => {
       const letters = [...all];
       const written = letters.length > [...figure.get("prompt")].length;
@@ -483,14 +437,13 @@ export default defineFigure(
       setText(note, notes(all));
       note.hidden = !note.textContent;
       showText(all, tokens);
-      const many = Math.min(order.length, arrival ? FEW_CHOICES : CHOICES);
+      const many = Math.min(order.length, CHOICES);
       choices.forEach((choice, i) => {
         choice.node.hidden = i >= many;
         if (i >= many) return;
         const token = order[i];
         const share = probabilities[token];
         choice.token = token;
-        choice.node.classList.toggle("live_model-drawn", coming?.token === token);
         setText(choice.name, visible(symbols[token]));
         choice.bar.style.width = `${100 * share}%`;
         setText(choice.share, percent(share));
@@ -515,18 +468,6 @@ export default defineFigure(
         most: engine.B,
       });
       tell(tokens);
-      if (arrival) {
-        setText(why, whyDrawn(order.length));
-        arcs.update({
-          symbols: tokens.map((token) => symbols[token]),
-          weight: (s) => place(layer, head, tokens.length - 1, s),
-          coming: coming && symbols[coming.token],
-        });
-        if (!greeted && !figure.calm) {
-          greeted = true;
-          figure.afterDrawing(begin);
-        }
-      }
       setText(figure.readout, `${about()} Seed ${figure.get("seed")}.`);
       if (!running)
         figure.describe(

@@ -15,7 +15,7 @@ from course_figures import still
 from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
 from course_figures.sampling import bars, drawn_symbols, uniforms
-from course_figures.traits import Flag, Number, Text
+from course_figures.traits import Number, Text
 
 if TYPE_CHECKING:
     from course_lib.data import Vocabulary
@@ -28,9 +28,6 @@ MOST_SYMBOLS = 4000
 
 CORPORA = MappingProxyType({"shakespeare": "Tiny Shakespeare", "play": "the play"})
 """What a model may have been trained on, as readers call it."""
-
-MARKUP = Path(__file__).resolve().parents[1] / "book" / "_assets" / "live_model.html"
-"""The figure for pages that are no notebook; `course_figures.live_training` writes it."""
 
 
 class LiveModel(Figure):
@@ -177,21 +174,6 @@ class LiveModel(Figure):
 
     def _loaded(self) -> tuple[GPT, Vocabulary, dict[str, Any]]:
         return _load(str(self.weights))
-
-
-class WritingModel(LiveModel):
-    """The live model of the first page: it writes on arrival, and shows what it draws, and why.
-
-    Where the reader wants nothing to move, it waits for the button like any other; out of sight it
-    rests.
-
-    Parameters
-    ----------
-    arrival : bool
-        Whether it begins by itself.
-    """
-
-    arrival = Flag(True)
 
 
 @functools.lru_cache(maxsize=2)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from course_figures.live_model import MARKUP, WritingModel
+from course_figures.first_screen import MARKUP, FirstScreen
 from course_figures.live_weights import WEIGHTS, keep, pack, unpack
 from course_lib import schedules
 from course_lib.data import Corpus, load
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{facts['validation_loss']:.4f} ({facts['exact_validation_loss']:.4f} before rounding)"
         )
     if options.output == WEIGHTS:
-        MARKUP.write_text(WritingModel().html() + "\n", encoding="utf-8")
+        MARKUP.write_text(FirstScreen().html() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
-"""The verdict that the first page and the README show: a real one, stored as HTML and as a picture.
+"""Verdicts that the first page and the README show: real ones, as HTML and as a picture of one.
 
 `python -m setup.shown_verdict` writes both again, after a judge's words changed; a
-test says when that is due. The picture is drawn by Chromium.
+test says when that is due. The picture is drawn by Chromium. The right line is not among those to
+choose from, because it is a task's solution: the page leads to where it can be written.
 """
 
 from __future__ import annotations
 
 import html
-import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -22,32 +23,54 @@ TASK = "01/window"
 SEED = 0
 
 
-def window_weights(T: int, width: int) -> torch.Tensor:
-    """(T, T) float: row t averages positions max(0, t - width + 1) … t."""
+HEAD = """def window_weights(T, width):
     seen = torch.tril(torch.ones(T, T)).triu(1 - width)
-    return seen / width
+"""
+"""What all answers begin with: which positions each position sees."""
+
+LINES = ("seen / width", "seen.softmax(dim=-1)", "seen / torch.arange(1, T + 1)")
+"""What they return, each wrong in its own way; the README's picture shows the first."""
 
 
 def fragment() -> str:
-    """The answer and its verdict as HTML, with links to the book's own pages."""
-    written = f'{inspect.getsource(window_weights)}\ncheck("{TASK}", window_weights)'
-    verdict = re.sub(r'href="[^"]*?(?:book/)?(\d\d-\w+\.html[^"]*)"', r'href="\1"', _verdict())
+    """The lines to choose from and their verdicts, as HTML with links to the book's own pages."""
+    choices = "\n".join(_choice(line, opened=line == LINES[0]) for line in LINES)
+    return (
+        '<div class="shown-verdicts">\n'
+        f'<pre style="white-space:pre-wrap"><code>{html.escape(HEAD)}    return …</code></pre>\n'
+        f"{choices}\n</div>\n"
+    )
+
+
+def pictured() -> str:
+    """The first answer, whole, with its verdict."""
+    written = f'{HEAD}    return {LINES[0]}\n\ncheck("{TASK}", window_weights)'
     return (
         '<div class="shown-verdict">\n'
-        # Wrapped, not scrolled: on a phone nothing needs a keyboard to be read.
-        f'<pre style="white-space:pre-wrap"><code>{html.escape(written)}</code></pre>\n'
-        f"{verdict}\n</div>\n"
+        f"<pre><code>{html.escape(written)}</code></pre>\n{_verdict(LINES[0])}\n</div>\n"
     )
 
 
 def words() -> str:
-    """What the verdict says, as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", _verdict())).split())
+    """What the verdict on the first one says, as one line of text."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", _verdict(LINES[0]))).split())
 
 
-def _verdict() -> str:
+def _choice(line: str, *, opened: bool) -> str:
+    verdict = _verdict(line).replace(' role="status"', "")  # it stands here, and nothing came in
+    return (
+        # Of one name, so a browser closes one when another is opened.
+        f'<details name="shown-verdicts"{" open" if opened else ""}>\n'
+        f"<summary><code>return {html.escape(line)}</code></summary>\n{verdict}\n</details>"
+    )
+
+
+def _verdict(line: str) -> str:
+    answer: dict[str, Any] = {"torch": torch}
+    exec(f"{HEAD}    return {line}\n", answer)  # one of `LINES`
     # With an address of the book, the verdict links to the section that it names.
-    return check(TASK, window_weights, seed=SEED).to_html("..")
+    verdict = check(TASK, answer["window_weights"], seed=SEED).to_html("..")
+    return re.sub(r'href="[^"]*?(?:book/)?([\w-]+\.html[^"]*)"', r'href="\1"', verdict)
 
 
 def draw(page_html: str, to: Path) -> None:
@@ -71,7 +94,7 @@ def draw(page_html: str, to: Path) -> None:
 def main() -> None:
     """Write `verdict.html` and `verdict.png` into the book's assets."""
     (ASSETS / "verdict.html").write_text(fragment(), encoding="utf-8")
-    draw(fragment(), ASSETS / "verdict.png")
+    draw(pictured(), ASSETS / "verdict.png")
     print(f"{ASSETS / 'verdict.html'} and {ASSETS / 'verdict.png'}: {words()}")
 
 

@@ -53,6 +53,8 @@ _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DO
 _HEAD_SCRIPT = re.compile(r'<script src="(?P<address>[^"]+)"></script>')
 _EARLY_SCRIPT = re.compile(r'\s*<link rel="preload" as="script"[^>]*>')
 _TABS_SCRIPT = re.compile(r"\s*<script[^>]*design-tabs\.js[^>]*></script>")
+# The theme's script sets it anew; without scripts, "auto" would match neither kind of page.
+_THEME = re.compile(r'(<html\b[^>]*\bdata-theme=)"auto"')
 _CODE = re.compile(r'<div class="highlight">(?P<pre><pre[^>]*>)(?P<code>.*?)</pre>', re.DOTALL)
 _STYLE_LINK = re.compile(r'(?P<before>href="(?:\.\./)*_static/)(?P<file>[^"?]+\.css)(\?[^"]*)?"')
 
@@ -155,6 +157,7 @@ def lighten(page: str, *, search: bool = False) -> str:
         If the script with the theme's icons is not where it was.
     """
     head, end, body = page.partition("</head>")
+    head = _THEME.sub(r'\1"light"', head, count=1)
     head, dropped = re.subn(rf"\s*<script[^>]*{_ICON_SCRIPT}[^>]*></script>", "", head)
     if dropped != 1:
         raise PageWeightError(f"expected one script {_ICON_SCRIPT} in a page's head, not {dropped}")

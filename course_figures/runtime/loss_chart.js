@@ -2,6 +2,7 @@
 import { penOf } from "./canvas.js";
 import { grouped } from "./numbers.js";
 
+// Pixels, where a figure asks for no other height.
 const HIGH = 300;
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 34];
 // Pixels between two labels.
@@ -20,11 +21,12 @@ const roundUp = (steps) => {
  *
  * @param {object} figure whose theme is used
  * @param {HTMLCanvasElement} area
- * @param {{room: number, batches: number[][], validation: number[][], lines: object[]}} data
- *   [step, loss] each; lines are [{ loss, label }]; `room` is the width in pixels.
+ * @param {{room: number, high?: number, batches: number[][], validation: number[][], lines: object[]}} data
+ *   [step, loss] each; lines are [{ loss, label }]; `room` is the width in pixels, `high` the height.
  */
-export const lossChart = ({ theme }, area, { room, batches, validation, lines }) => {
-  const pen = penOf(area, room, HIGH);
+export const lossChart = ({ theme }, area, data) => {
+  const { room, high = HIGH, batches, validation, lines } = data;
+  const pen = penOf(area, room, high);
   const losses = lines.map(({ loss }) => loss);
   const newest = validation.length ? validation.at(-1)[1] : Infinity;
   const most = Math.max(...losses) + 0.35;
@@ -32,7 +34,7 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
   const steps = roundUp(Math.max(100, batches.at(-1)?.[0] ?? 0, validation.at(-1)?.[0] ?? 0));
   const x = (step) => LEFT + (step / steps) * (room - LEFT - RIGHT);
   const y = (loss) =>
-    TOP + ((most - Math.min(most, Math.max(least, loss))) / (most - least)) * (HIGH - TOP - BOTTOM);
+    TOP + ((most - Math.min(most, Math.max(least, loss))) / (most - least)) * (high - TOP - BOTTOM);
 
   pen.font = `11px ${theme.font}`;
   pen.fillStyle = theme.soft;
@@ -48,15 +50,15 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
   }
   pen.beginPath();
   pen.moveTo(LEFT, TOP);
-  pen.lineTo(LEFT, HIGH - BOTTOM);
-  pen.lineTo(room - RIGHT, HIGH - BOTTOM);
+  pen.lineTo(LEFT, high - BOTTOM);
+  pen.lineTo(room - RIGHT, high - BOTTOM);
   pen.stroke();
   for (const part of [0, 0.5, 1]) {
     pen.textAlign = part === 1 ? "right" : part ? "center" : "left";
-    pen.fillText(grouped(part * steps), x(part * steps), HIGH - BOTTOM + 12);
+    pen.fillText(grouped(part * steps), x(part * steps), high - BOTTOM + 12);
   }
   pen.textAlign = "center";
-  pen.fillText("steps; loss in nats", (LEFT + room) / 2, HIGH - 7);
+  pen.fillText("steps; loss in nats", (LEFT + room) / 2, high - 7);
 
   const path = (points, color, width) => {
     pen.strokeStyle = color;

@@ -81,6 +81,25 @@
     };
   };
 
+  // ---- state that a link brings ----------------------------------------------------------------
+
+  /** What the address says of a figure, as ?averaging.row=3: for the first one of its kind. */
+  const fromAddress = (place, name, state) => {
+    const kind = `.course-figure-mount[data-course-figure="${name}"]`;
+    if (document.querySelector(kind) !== place) return {};
+    const asked = new URLSearchParams(location.search);
+    const given = {};
+    for (const [trait, value] of Object.entries(state)) {
+      const text = asked.get(`${name}.${trait}`);
+      if (text === null) continue;
+      if (typeof value === "string") given[trait] = text;
+      else if (typeof value === "number" && Number.isFinite(Number(text)))
+        given[trait] = Number(text);
+      else if (typeof value === "boolean") given[trait] = text === "true";
+    }
+    return given;
+  };
+
   const mount = async (place, index) => {
     const text = place.querySelector('script[type="application/json"]').textContent;
     const still = place.querySelector(".course-figure-still");
@@ -93,7 +112,8 @@
       place.append(live);
       // Until it is drawn it has its width and no height: the still picture stays in its place.
       live.className = "course-figure-arriving";
-      const model = new Model(state, store.kept, store.keep);
+      const brought = { ...fromAddress(place, name, state), ...store.kept };
+      const model = new Model(state, brought, store.keep);
       await figure.render({ model, el: live });
       place.figureModel = model;
       live.firstElementChild.setAttribute("aria-label", title);

@@ -11,6 +11,9 @@ const ESTIMATE = 8192;
 // Tokens in one forward pass of a validation.
 const AT_ONCE = 2048;
 
+// What a word is here: of fewer letters, too many are found by chance.
+const WORD = /\p{L}{3,}/gu;
+
 /** The longest context; positions beyond the one that is trained keep their first weights. */
 export const LONGEST = 32;
 
@@ -23,6 +26,16 @@ export class Corpus {
     this.cut = Math.floor(TRAIN_SHARE * tokens.length);
     this.train = tokens.subarray(0, this.cut);
     this.validation = tokens.subarray(this.cut);
+    this.text = text;
+    this.words = null; // the different ones, when they are first asked for
+  }
+
+  /** How many words of a sample, of three letters or more, are words of this text: { known, all }. */
+  known(sample) {
+    this.words ??= new Set(this.text.match(WORD));
+    // The last one may be cut off.
+    const all = sample.slice(0, sample.search(/\p{L}*$/u)).match(WORD) ?? [];
+    return { known: all.filter((word) => this.words.has(word)).length, all: all.length };
   }
 
   /** Loss on the validation split of a table of pairs, counted on the other one, one added each. */

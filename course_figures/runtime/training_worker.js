@@ -3,7 +3,7 @@
  *
  * It says { listening } when it does: what came before would be lost. The page sends { text } or
  * { packed } (deflated, in base64), { begin: { model, seed } },
- * { change: { rate, batch, context } }, { run: true | false } and { steps: count }. It gets
+ * { change: { rate, batch, context, sample } }, { run: true | false } and { steps: count }. It gets
  * { text: { symbols, counted, length } }, { report: { … } }, { broke: { step, rate } } where the
  * loss is no number any more, and { fault: "what went wrong" }.
  */
@@ -16,7 +16,7 @@ const REPORT = 250;
 const LOOK = 1000;
 // Milliseconds of steps between two looks at what the page has sent.
 const BREATH = 40;
-// Symbols.
+// Symbols of a sample, where the page asks for no other number.
 const SAMPLE = 160;
 
 let corpus = null;
@@ -54,7 +54,8 @@ const report = (look, final = false) => {
   if (look) {
     about.validation = loop.validate(context, final);
     about.exact = final;
-    about.sample = loop.write(SAMPLE, context, loop.steps);
+    about.sample = loop.write(settings.sample ?? SAMPLE, context, loop.steps);
+    about.words = corpus.known(about.sample);
   }
   about.running = limit > 0;
   postMessage({ report: about });

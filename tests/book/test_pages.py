@@ -7,6 +7,8 @@ import pytest
 from browsing import figures_mounted, violations
 from reader import pages
 
+from course_lib import __version__
+
 PAGES = [*pages(), "search", "genindex"]
 
 # One page of each kind is examined by axe-core, with all of its rules; every page under
@@ -353,6 +355,53 @@ def test_nothing_moves_while_a_page_is_scrolled(served, visit, window):
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.parametrize("window", [WIDE, PHONE])
+def test_nothing_moves_when_the_first_page_arrives_and_learns(served, visit, window):
+    reader = visit(served, viewport=window)
+    reader.page.add_init_script(SHIFTS)
+    page = reader.open(f"{served}/book/index.html")
+    figures_mounted(page)
+    page.locator(".first_screen-told li").nth(1).wait_for()
+    assert sum(page.evaluate("window.shifts")) <= 0.02
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_first_page_leads_into_the_model_with_what_it_wrote(served, visit):
+    reader = visit(served, viewport=WIDE)
+    page = reader.open(f"{served}/book/index.html")
+    figures_mounted(page)
+    page.locator(".first_screen-typed input").fill("O my lord.")
+    page.locator(".first_screen-typed input").press("Enter")
+    page.wait_for_function("document.querySelector('.course-figure').shown?.letters[0] > 3")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("link", name="Look inside it").click()
+    page.wait_for_url("**/book/gallery-whole.html?*#follow-one-letter")
+    figures_mounted(page)
+    text = page.get_by_label("Text", exact=True).first.input_value()
+    assert "O my lord" in text
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_every_page_says_its_release_and_what_a_link_to_it_shows(served, visit, book):
+    reader = visit(served, viewport=WIDE)
+    page = reader.open(f"{served}/book/index.html")
+    said = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("meta[name], meta[property]")]
+          .map(one => [one.getAttribute("name") ?? one.getAttribute("property"), one.content]))"""
+    )
+    assert said["description"] == said["og:description"]
+    assert said["og:title"] == "From Averages to Transformers"
+    assert f"Version {__version__}" in page.locator(".page-foot").inner_text()
+    assert (book / "_static" / "link-card.png").stat().st_size < 100_000
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 1440, 1920])
 def test_lines_hold_66_to_75_characters_and_code_fits(served, visit, width):
     reader = visit(served, viewport={"width": width, "height": 900})
@@ -384,6 +433,7 @@ def test_page_is_readable_with_scripts_switched_off(served, visit):
     reader.page.goto(f"{served}/book/01-averages.html")
     assert reader.page.locator("article h1").is_visible()
     assert reader.page.locator("article .still-figure").first.is_visible()
+    assert reader.page.locator("html").get_attribute("data-theme") == "light"
     assert not [fault for fault in reader.faults if fault.startswith("leaves the machine")]
 
 

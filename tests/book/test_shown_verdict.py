@@ -12,9 +12,12 @@ ROOT = Path(__file__).parents[2]
 REMEDY = "its words changed: run python -m setup.shown_verdict and look at the picture"
 
 
-def test_first_page_shows_a_verdict_that_the_check_gives_today():
+def test_first_page_shows_verdicts_that_the_check_gives_today():
+    assert len(shown_verdict.LINES) == 3
     stored = (shown_verdict.ASSETS / "verdict.html").read_text(encoding="utf-8")
     assert stored == shown_verdict.fragment(), REMEDY
+    assert stored.count(" of 4 points") == len(shown_verdict.LINES)  # and no line is right
+    assert "4 of 4 points" not in stored
     assert ":file: _assets/verdict.html" in (ROOT / "book/index.md").read_text(encoding="utf-8")
 
 

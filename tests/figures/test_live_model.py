@@ -2,7 +2,6 @@
 
 import base64
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from engine_weights import attention_of, open_engine
 from interactions import message, settle, shown, too_wide, trait, violations
 
 from course_figures.errors import FigureError
-from course_figures.live_model import MARKUP, LiveModel, WritingModel
+from course_figures.live_model import LiveModel
 from course_figures.live_weights import live_model
 from course_lib.errors import UnknownSymbolError
 
@@ -297,66 +296,6 @@ def test_empty_and_long_prompts_say_what_is_read_instead(figure_page):
     assert message(page) == ""
 
 
-LENGTH = "document.querySelector('.course-figure-mount').figureModel.get('text').length"
-
-ANNOUNCED = """(wanted) => new Promise((done) => {
-  const model = document.querySelector(".course-figure-mount").figureModel;
-  const why = document.querySelector(".live_model-why");
-  const found = new Map();
-  new MutationObserver(() => {
-    const said = /^“(.)” is drawn/u.exec(why.textContent);
-    if (said) found.set(model.get("text").length, said[1]);
-    if (found.size > wanted) done([...found].slice(0, wanted));
-  }).observe(why, { childList: true, characterData: true, subtree: true });
-})"""
-
-
-@browser
-def test_on_arrival_it_writes_what_it_announces_until_it_is_paused(figure_page):
-    page = figure_page(WritingModel("To be"))
-    height = page.locator(".course-figure-mount").bounding_box()["height"]
-    announced = page.evaluate(ANNOUNCED, 4)
-    assert page.locator(".course-figure-mount").bounding_box()["height"] == height
-    page.get_by_role("button", name="Pause").click()
-    settle(page)
-    text = trait(page, "text")
-    seen = {" ": "␣", "\n": "↵"}
-    assert [seen.get(text[place], text[place]) for place, _ in announced] == [
-        symbol for _, symbol in announced
-    ]
-    assert text == LiveModel("To be").write(len(text) - 5)
-    page.get_by_role("button", name="Write").wait_for()
-
-
-@browser
-def test_out_of_sight_it_rests_and_goes_on_where_it_is_seen_again(figure_page):
-    page = figure_page(WritingModel("To be"))
-    page.wait_for_function(f"{LENGTH} > 6")
-    page.evaluate(
-        """() => {
-          document.body.insertAdjacentHTML("afterbegin", "<div style='height: 400vh'></div>");
-          scrollTo(0, 0);
-        }"""
-    )
-    before = -1
-    while (now := page.evaluate(LENGTH)) != before:
-        before = now
-        page.wait_for_timeout(700)
-    page.locator(".course-figure").scroll_into_view_if_needed()
-    page.wait_for_function(f"{LENGTH} > {before}")
-
-
-@browser
-def test_where_nothing_may_move_it_waits_for_the_button_and_breaks_no_rule(figure_page):
-    page = figure_page(WritingModel("To be"), calm=True, phone=True)
-    settle(page)
-    assert trait(page, "text") == "To be"
-    assert page.locator(".live_model-why").inner_text().startswith("The likeliest of 65 symbols")
-    assert len(write_passage(page)) == len("To be") + 200
-    assert too_wide(page) == 0
-    assert violations(page) == []
-
-
 @browser
 def test_figure_after_writing_fits_and_breaks_no_rule(figure_page):
     page = figure_page(LiveModel(), phone=True, calm=True)
@@ -389,12 +328,3 @@ def test_unknown_symbol_is_refused_and_where_it_was_typed_the_figure_says_so():
 def test_text_must_begin_with_the_prompt():
     with pytest.raises(FigureError, match="the prompt is 'abc'"):
         LiveModel("abc", text="xyz")
-
-
-def test_markup_for_the_first_page_is_the_figure_as_it_is_now():
-    def state(markup):
-        return json.loads(markup.partition('json">')[2].partition("</script>")[0])
-
-    stored = MARKUP.read_text(encoding="utf-8")
-    assert state(stored) == state(WritingModel().html())
-    assert LiveModel().alt.split(" continues")[0] in stored

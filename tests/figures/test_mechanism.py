@@ -250,6 +250,27 @@ def test_state_is_there_after_going_on_and_back_and_after_reload(figure_page, ov
 
 
 @browser
+def test_address_sets_the_state_of_the_first_figure_of_its_kind(figure_page):
+    page = figure_page(figures.Windows(), figures.FollowLetter(), figures.FollowLetter())
+    page.goto(f"{page.url}?follow_letter.text=O+my&follow_letter.position=3&follow_letter.place=0")
+    page.locator(".course-figure-mount[data-mounted]").nth(2).wait_for()
+    assert (trait(page, "text", 1), trait(page, "position", 1)) == ("O my", 3)
+    assert trait(page, "text", 2) == figures.FollowLetter().text
+    assert message(page, 1) == message(page, 2) == ""
+
+
+@browser
+def test_address_that_asks_for_what_there_is_not_is_told_and_start_again_mends_it(figure_page):
+    page = figure_page(figures.FollowLetter(), faulty=True)
+    page.goto(f"{page.url}?follow_letter.position=60&follow_letter.nothing=1&follow_letter.seed=x")
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    assert "There is no position 60" in message(page)
+    page.get_by_role("button", name="Start again").click()
+    assert message(page) == ""
+    assert trait(page, "seed") == 1
+
+
+@browser
 def test_kept_state_that_cannot_be_read_is_left_aside(figure_page):
     page = figure_page(figures.Averaging())
     page.get_by_role("button", name="ones", exact=True).click()

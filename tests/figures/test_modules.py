@@ -192,5 +192,5 @@ def test_scripts_of_a_page_hand_over_what_its_figures_need_and_no_weights_that_n
         given = re.findall(r'^courseFigures\.register\("([\w/.]+)"', "".join(texts.values()), re.M)
         assert len(given) == len(set(given))
         assert set(given) == set(sources.needed(name)) | set(sources.common())
-        carry = ("live_model", "follow_letter", "looking_inside")
+        carry = ("live_model", "first_screen", "follow_letter", "looking_inside")
         assert ("runtime/live_weights" in texts) == (name in carry)
