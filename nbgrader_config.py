@@ -78,6 +78,12 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # run them (empty: this machine does).
 # c.CourseGrade.jobs = 0
 # c.CourseGrade.scheduler = ""
+# "container" runs submissions that run at once in containers, one in each, of an image with this
+# release of the course; where-it-runs.md says when that is worth it. The program that runs them is
+# docker, or else podman, if none is named.
+# c.CourseGrade.isolation = "process"
+# c.CourseGrade.image = "averages-to-transformers"
+# c.CourseGrade.container_runtime = ""
 # What is read of a submission at all: a larger notebook is set aside unopened.
 # c.CourseGrade.notebook_megabytes = 10
 # What a submission may use: `python -m pydoc course_tasks.runner.limits` gives the

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from course_grader.gradebook.record import Recorder
     from course_grader.lateness import Settled
+    from course_grader.sandbox.containers import Containers
 
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
@@ -111,6 +112,7 @@ def grade(
     form: IsolationMode = "warm",
     url: str | None = None,
     scheduler: str = "",
+    containers: Containers | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Grade the submissions of an assignment.
@@ -133,6 +135,8 @@ def grade(
         Of the gradebook's database.
     scheduler : str
         Address of a Dask scheduler whose workers run the submissions; empty: this machine does.
+    containers : Containers, optional
+        In which submissions run, in place of a sandbox that is this process's own.
     progress : callable (Outcome, int, int), optional
         Told of each outcome, how many are done, and of how many. One that is postponed is told
         too, is not done, and comes again.
@@ -161,6 +165,8 @@ def grade(
         stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
         start = functools.partial(starting, form, course, scheduler, url)
+        if containers is not None:
+            start = functools.partial(start, containers=containers)
         ready = None
         if force or _looks_new(course, assignment, todo):
             ready = stack.enter_context(start())
@@ -286,13 +292,17 @@ class Start:
 
 @contextlib.contextmanager
 def starting(
-    form: IsolationMode, course: Course, scheduler: str, url: str | None = None
+    form: IsolationMode,
+    course: Course,
+    scheduler: str,
+    url: str | None = None,
+    containers: Containers | None = None,
 ) -> Iterator[Start]:
     """Start judges and a runner, beside what the block does until it asks for them.
 
     Parameters
     ----------
-    form, course, scheduler, url
+    form, course, scheduler, url, containers
         See `grade`.
     """
     with contextlib.ExitStack() as stack:
@@ -302,9 +312,13 @@ def starting(
         # The sandbox first: its walls are tried, too, before anything can run.
         spawned = threading.Event()
         runner = thread.submit(
-            lambda: opened.enter_context(_runner(form, course, scheduler, url, spawned.set))
+            lambda: opened.enter_context(
+                containers or _runner(form, course, scheduler, url, spawned.set)
+            )
         )
         runner.add_done_callback(lambda _: spawned.set())
+        if containers is not None:
+            spawned.set()
         judges = stack.enter_context(Judges(cores()))
         # An import in this thread holds the interpreter's lock, and would slow down the hundreds of
         # small steps by which the other thread starts the sandbox.

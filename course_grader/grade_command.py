@@ -44,6 +44,7 @@ def grade_class(
     memory_megabytes: int | None = None,
     url: str | None = None,
     scheduler: str | None = None,
+    isolation: str | None = None,
     sandboxed: bool = True,
     as_json: bool = False,
 ) -> bool:
@@ -57,7 +58,7 @@ def grade_class(
         Its name, or the beginning of it.
     students, force, url
         See `course_grader.batch.grade`.
-    jobs, cell_seconds, memory_megabytes, scheduler
+    jobs, cell_seconds, memory_megabytes, scheduler, isolation
         What `nbgrader_config.py` says, or its default, where None.
     sandboxed : bool
     as_json : bool
@@ -83,6 +84,11 @@ def grade_class(
             f"{limits.total_seconds:g} s: raise c.CourseGrade.total_seconds"
         )
     form: IsolationMode = "warm" if sandboxed else "bare"
+    address = scheduler if scheduler is not None else options.scheduler
+    containers = options.containers(isolation, limits, jobs or options.jobs or None)
+    if containers is not None and (address or not sandboxed):
+        other = f"--scheduler {address}" if address else "--no-sandbox"
+        raise ConfigError(f"submissions run in containers or with {other}: choose one of the two")
     said = Console(stderr=as_json)
     if not sandboxed:
         said.print(_WITHOUT)
@@ -111,7 +117,8 @@ def grade_class(
             limits=limits,
             form=form,
             url=url,
-            scheduler=scheduler if scheduler is not None else options.scheduler,
+            scheduler=address,
+            containers=containers,
             progress=tell,
         )
     waiting = standing(course, name, url).waiting

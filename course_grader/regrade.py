@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from course_grader import lateness, locks
 from course_grader.atomic import write_atomically
@@ -25,6 +25,9 @@ from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 from course_grader.reports import report
 from course_tasks.runner.limits import Limits
+
+if TYPE_CHECKING:
+    from course_grader.sandbox.containers import Containers
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Trial:
     url : str, optional
         Of the class's gradebook.
     scheduler : str
+    containers : Containers, optional
     progress : callable, optional
         See `course_grader.batch.grade`.
 
@@ -88,11 +92,12 @@ class Trial:
         limits: Limits | None = None,
         url: str | None = None,
         scheduler: str = "",
+        containers: Containers | None = None,
         progress: Progress | None = None,
     ):
         self.course, self.assignment, self.url = course, assignment, url
         self._students, self._jobs, self._limits = students, jobs, limits
-        self._scheduler, self._progress = scheduler, progress
+        self._scheduler, self._containers, self._progress = scheduler, containers, progress
         self._outcomes: dict[str, Outcome] = {}
         self._keys: Mapping[str, str] = {}
         self.differences: tuple[Difference, ...] = ()
@@ -131,6 +136,7 @@ class Trial:
             limits=self._limits,
             url=url,
             scheduler=self._scheduler,
+            containers=self._containers,
             progress=self._progress,
         )
         self._outcomes = {one.student: one for one in summary.outcomes}

@@ -32,6 +32,14 @@ Scheduler = Annotated[
     str | None,
     typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
 ]
+Isolation = Annotated[
+    str | None,
+    typer.Option(
+        "--isolation",
+        metavar="process|container",
+        help="Run the sandbox of each submission in a process of this machine, or in a container.",
+    ),
+]
 Database = Annotated[
     str | None,
     typer.Option(

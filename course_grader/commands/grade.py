@@ -10,6 +10,7 @@ from course_grader.commands.arguments import (
     AssignmentName,
     CourseFolder,
     Database,
+    Isolation,
     Jobs,
     Scheduler,
     Students,
@@ -33,6 +34,7 @@ def grade(
     ] = None,
     db: Database = None,
     scheduler: Scheduler = None,
+    isolation: Isolation = None,
     no_sandbox: Annotated[
         bool,
         typer.Option(
@@ -51,8 +53,8 @@ def grade(
     the gradebook, pages into feedback/, the class report into reports/; formgrader shows the rest.
     Points that were set by hand stay.
 
-    Defaults of --jobs, --timeout, --memory, --scheduler and --db, the other limits, and the address
-    of your book can stand in nbgrader_config.py, which names them all:
+    Defaults of --jobs, --timeout, --memory, --scheduler, --isolation and --db, the other limits,
+    and the address of your book can stand in nbgrader_config.py, which names them all:
     `c.CourseGrade.jobs = 8`, `c.CourseGrade.memory_megabytes = 4096` …
 
     Exit code: 0 if every submission stands in the gradebook (those that wait for a person, too),
@@ -78,6 +80,7 @@ def grade(
             memory_megabytes=memory,
             url=db,
             scheduler=scheduler,
+            isolation=isolation,
             sandboxed=not no_sandbox,
             as_json=as_json,
         )

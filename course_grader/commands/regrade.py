@@ -59,14 +59,16 @@ def regrade(
         here = Course.find(course)
         options = CourseGrade.of(here)
         console = Console()
+        limits, count = options.limits(), jobs or options.jobs or None
         trying = Trial(
             here,
             here.assignment(assignment),
             students=student or (),
-            jobs=jobs or options.jobs or None,
-            limits=options.limits(),
+            jobs=count,
+            limits=limits,
             url=db,
             scheduler=scheduler if scheduler is not None else options.scheduler,
+            containers=None if scheduler else options.containers(None, limits, count),
         )
         console.print("Grading again, beside the gradebook …", style="dim")
         with trying as trial:

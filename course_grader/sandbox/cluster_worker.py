@@ -53,6 +53,10 @@ class SandboxPlugin:
         self.refused = ""
 
     def setup(self, worker: Worker) -> None:
+        """As Dask calls it: see `start`."""
+        self.start(Path(worker.local_directory))
+
+    def start(self, folder: Path) -> None:
         """Start the sandbox and prove its walls; or note why this worker cannot grade.
 
         It must not, if a wall does not hold, or if the course here is not the grader's: another
@@ -63,13 +67,17 @@ class SandboxPlugin:
             return
         stack = ExitStack()
         try:
-            sandbox = stack.enter_context(proven(self.form, Path(worker.local_directory)))
+            sandbox = stack.enter_context(proven(self.form, folder))
         except CourseError as error:
             self.refused = str(error)
             return
         self._stack, self.sandbox = stack, sandbox
 
     def teardown(self, worker: Worker) -> None:  # noqa: ARG002
+        """As Dask calls it: see `end`."""
+        self.end()
+
+    def end(self) -> None:
         """End the sandbox together with the worker."""
         if self._stack is not None:
             self._stack.close()

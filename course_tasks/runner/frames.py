@@ -153,18 +153,50 @@ def receive(
     return _message(partial(_read, source, deadline=deadline))
 
 
-def _message(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], bytes] | None:
-    message = _message_bytes(read, MOST_HEADER_BYTES, MOST_HEADER_BYTES + MOST_PAYLOAD_BYTES)
-    if message is None:
-        return None
-    words, payload = message
+def read(source: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
+    """Read one message from a file or a pipe, whose other end is trusted to write whole ones.
+
+    Returns
+    -------
+    (dict, bytes) or None
+        None when there is no more.
+
+    Raises
+    ------
+    FrameError
+        See `receive`.
+    """
+
+    def some(count: int) -> bytes | None:
+        part = source.read(count)
+        return part if len(part) == count else None
+
+    return _message(some)
+
+
+def object_of(words: bytes) -> dict[str, Any]:
+    """The header that these bytes are.
+
+    Raises
+    ------
+    FrameError
+        If they are no JSON object.
+    """
     try:
         header = json.loads(words)
     except (ValueError, RecursionError) as error:
         raise FrameError(f"a message's header is no JSON: {error}") from error
     if not isinstance(header, dict):
         raise FrameError(f"a message's header is a {type(header).__name__}, not an object")
-    return header, payload
+    return header
+
+
+def _message(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], bytes] | None:
+    message = _message_bytes(read, MOST_HEADER_BYTES, MOST_HEADER_BYTES + MOST_PAYLOAD_BYTES)
+    if message is None:
+        return None
+    words, payload = message
+    return object_of(words), payload
 
 
 def _read(source: socket.socket, count: int, deadline: float | None) -> bytes | None:
