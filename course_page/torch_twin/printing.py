@@ -24,7 +24,8 @@ class _Style:
         if not self.floats:
             self.width = max((len(str(one)) for one in numbers.tolist()), default=1)
             return
-        some = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)].astype(np.float64))
+        wide = numbers[np.isfinite(numbers) & (numbers != 0)]
+        some = np.abs(wide.astype(np.float64))
         if some.size:
             least, most = some.min(), some.max()
             self.whole = bool((some == np.ceil(some)).all())
@@ -37,7 +38,8 @@ class _Style:
         if self.whole and some.size:
             self.scientific = most > 1e8 or (most / least > 1000 and most > 1e5)
         self.width = 0
-        self.width = max((len(self(one)) for one in numbers.tolist()), default=1)
+        # Zeros and infinities take the room that the others need, and no more.
+        self.width = max((len(self(one)) for one in wide.tolist()), default=1)
 
     def __call__(self, number):
         if not self.floats:
