@@ -10,7 +10,7 @@ import { Task } from "./task.js";
 import { Written } from "./written.js";
 
 const PRIVATE =
-  "Your answers are kept in this browser, on this machine, and are sent nowhere. Download your notebook to keep them elsewhere, or to hand them in.";
+  "Your answers are kept in this browser, on this machine, and are sent nowhere. Download your notebook to keep them elsewhere, or to hand them in. ";
 
 export class Desk {
   constructor(about) {
@@ -121,7 +121,7 @@ export class Desk {
       "div",
       { class: "cp-panel", role: "region", "aria-label": "Your work" },
       this.standing,
-      html("p", { class: "cp-private" }, PRIVATE),
+      html("p", { class: "cp-private" }, PRIVATE, this.link()),
       this.actions,
       this.note,
     );
@@ -129,6 +129,12 @@ export class Desk {
     if (buttons) buttons.after(panel);
     else document.querySelector(".bd-article h1").after(panel);
     return panel;
+  }
+
+  /** The one place for what is kept of all assignments. */
+  link() {
+    const href = `${this.about.book}/book/python-in-the-page.html#your-answers`;
+    return html("a", { href }, "All that is kept");
   }
 
   count() {

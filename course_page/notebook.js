@@ -52,9 +52,9 @@ export const answersOf = (released, text, name) => {
 };
 
 /** Give the reader a file. */
-export const download = (name, value) => {
+export const download = (name, value, type = "application/x-ipynb+json") => {
   const text = `${JSON.stringify(value, null, 1)}\n`;
-  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
+  const address = URL.createObjectURL(new Blob([text], { type }));
   const link = Object.assign(document.createElement("a"), { href: address, download: name });
   document.body.append(link);
   link.click();

@@ -17,8 +17,8 @@ const interfaceOf = (desk) => ({
 
 /** Begin, once the page is there; what `window.coursePage` gets. */
 export const begin = () => {
-  const { assignment, turns } = page();
-  if (turns) new Chapter(turns);
+  const { assignment, chapter } = page();
+  if (chapter) new Chapter(chapter);
   markBook(page().version, page().assignments);
   return assignment ? interfaceOf(new Desk(assignment)) : {};
 };

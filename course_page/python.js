@@ -45,10 +45,13 @@ export class Python {
     return Math.min(1, this.loaded / this.total);
   }
 
-  /** Have something done; a promise of the answer. `printed` is told what is printed meanwhile. */
-  ask(kind, task, request, printed = () => {}) {
+  /**
+   * Have something done; a promise of the answer. `printed` is told what is printed meanwhile, and
+   * `seconds` is how long it may take, if that is more than for an answer.
+   */
+  ask(kind, task, request, printed = () => {}, seconds = 0) {
     return new Promise((resolve, reject) => {
-      this.jobs.push({ job: this.next, kind, task, request, printed, resolve, reject });
+      this.jobs.push({ job: this.next, kind, task, request, printed, seconds, resolve, reject });
       this.next += 1;
       this.start();
       this.advance();
@@ -126,9 +129,10 @@ export class Python {
 
   watch(job) {
     clearTimeout(this.clock);
+    const patience = Math.max(this.patience, this.running?.seconds ?? 0);
     this.clock = setTimeout(() => {
-      if (this.running?.job === job) this.stop(this.patience);
-    }, 1000 * this.patience);
+      if (this.running?.job === job) this.stop(patience);
+    }, 1000 * patience);
   }
 
   finish(settle) {

@@ -139,7 +139,8 @@ def run(request: str, write: Write | None = None) -> str:
     Parameters
     ----------
     request : str
-        JSON: `before` (sources of the cells above) and `source`; `book` as for `check`.
+        JSON: `before` (sources of the cells above) and `source`; `book` as for `check`. With
+        `quiet`, what the cells above print and draw is left out.
     write : callable (text, stream), optional
         Called with what is printed.
 
@@ -150,8 +151,14 @@ def run(request: str, write: Write | None = None) -> str:
         `html` (the same as HTML, if it has any), `pictures` (SVG), `error`.
     """
     asked = json.loads(request)
+    quiet = bool(asked.get("quiet"))
+    if quiet:
+        with _printing(None):
+            space, failed = _after(asked["before"])
+            _pictures()
     with _printing(write) as printed:
-        space, failed = _after(asked["before"])
+        if not quiet:
+            space, failed = _after(asked["before"])
         value, error = _run(space, asked["source"], "cell")
         shown = _shown(value, asked.get("book") or "") if error is None else {}
         pictures = _pictures()

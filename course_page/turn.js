@@ -1,6 +1,7 @@
 /** *Your turn* inside a chapter: a few lines to write before the chapter's own cell is shown. */
 import { html } from "../course_figures/runtime/elements.js";
 import { Answers } from "./answers.js";
+import { chapterCells } from "./cell.js";
 import { button, keyHint, Progress } from "./controls.js";
 import { Field } from "./field.js";
 import { page } from "./files.js";
@@ -119,13 +120,14 @@ class Turn {
   }
 }
 
-/** A chapter with turns in it. */
+/** A chapter with turns in it, and with cells that run. */
 export class Chapter {
-  constructor({ name, turns }) {
+  constructor({ name, turns, cells }) {
     this.answers = new Answers(page().version, name);
     this.python = new Python(null, () => {
-      for (const one of this.turns ?? []) one.follow();
+      for (const one of [...(this.turns ?? []), ...(this.cells ?? [])]) one.follow();
     });
+    this.cells = chapterCells(cells, this);
     // A self-made edition may leave a cell out, and with it the turn.
     const here = turns.filter((one) => placeOf(one));
     this.turns = here.map((one) => new Turn(one, this));

@@ -20,7 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from course_figures import sources
-from course_page import assignments, turns
+from course_page import assignments, runs, turns
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,6 +33,9 @@ PLACE = "cell-{}"
 
 TURN = "turn-{}"
 """The id of a chapter's cell with a turn, from the turn's name with - for /."""
+
+RUN = "run-{}"
+"""The id of a chapter's cell that runs in a page, from the cell's own id."""
 
 _EXERCISES = "exercises/"
 _CHAPTERS = "book/"
@@ -121,15 +124,13 @@ def _data(root: Path, parts: Collection[str]) -> dict[str, Mapping[str, Any]]:
             for name, one in found.items()
         ]
     }
-    chapters = sorted(path.stem[:2] for path in (root / _CHAPTERS).glob("[0-9][0-9]-*.ipynb"))
-    with_turns = {
-        f"chapter-{chapter}": common | {"turns": _turns(chapter)}
-        for chapter in chapters
-        if turns.of_chapter(chapter)
+    chapters: dict[str, Mapping[str, Any]] = {
+        f"chapter-{path.stem[:2]}": common | {"chapter": _chapter(path)}
+        for path in sorted((root / _CHAPTERS).glob("[0-9][0-9]-*.ipynb"))
     }
     return (
         {"book": common}
-        | with_turns
+        | chapters
         | {
             name: common | {"assignment": _assignment(name, one, read[name])}
             for name, one in found.items()
@@ -168,7 +169,9 @@ def _assignment(
     }
 
 
-def _turns(chapter: str) -> Mapping[str, Any]:
+def _chapter(path: Path) -> Mapping[str, Any]:
+    """What a chapter's page knows: its turns, and the cells that run."""
+    chapter = path.stem[:2]
     kept = ("name", "asks", "start", "answer", "folds")
     return {
         "name": f"chapter-{chapter}",
@@ -178,7 +181,31 @@ def _turns(chapter: str) -> Mapping[str, Any]:
             | {"label": turn.name.partition("/")[2].replace("-", " ")}
             for turn in turns.of_chapter(chapter)
         ],
+        "cells": _cells(_runs(path)),
     }
+
+
+def _cells(found: Collection[runs.Run]) -> Mapping[str, Any]:
+    """Cells that run: their sources once each, and which of them belong to which."""
+    sources = list(dict.fromkeys(one for run in found for one in (*run.before, run.source)))
+    place = {source: at for at, source in enumerate(sources)}
+    return {
+        "sources": sources,
+        "runs": [
+            {
+                "cell": run.cell,
+                "imports": "\n".join(run.imports),
+                "before": [place[source] for source in run.before],
+                "source": place[run.source],
+                "loads": run.loads,
+            }
+            for run in found
+        ],
+    }
+
+
+def _runs(path: Path) -> tuple[runs.Run, ...]:
+    return runs.of_chapter(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _inert(value: Any) -> str:
@@ -200,11 +227,27 @@ def _name_cells(app: Sphinx, document: nodes.document) -> None:
         elif turns.KEY in said.get("course", {}):
             turn = turns.find(said["course"][turns.KEY])
             cell["ids"].append(TURN.format(turn.name.replace("/", "-")))
+    if _is_chapter(page):
+        _name_runs(document, Path(app.srcdir) / f"{page}.ipynb")
     if page.startswith(_EXERCISES):
         questions = _questions(Path(app.srcdir) / f"{page}.ipynb")
         empty = [one for one in document.findall(nodes.paragraph) if one.astext() == _EMPTY]
         for name, paragraph in zip(questions, empty, strict=True):
             paragraph["ids"].append(PLACE.format(name))
+
+
+def _name_runs(document: nodes.document, path: Path) -> None:
+    """Give the cells that run an id; MyST-NB counts cells as the notebook does."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    held = {run.cell for run in _runs(path)}
+    for one in document.findall(nodes.container):
+        index = one.get("cell_index")
+        if index is not None and cells[index].get("id") in held:
+            one["ids"].append(RUN.format(cells[index]["id"]))
+
+
+def _is_chapter(page: str) -> bool:
+    return page.startswith(_CHAPTERS) and page[len(_CHAPTERS) :][:2].isdigit()
 
 
 def _questions(path: Path) -> list[str]:
@@ -216,9 +259,9 @@ def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: 
     """Add the scripts to a page: those of its tasks, or the marks in the contents alone."""
     if not _on(app) or tree is None:
         return
-    folder, _, name = page.rpartition("/")
+    name = page.rpartition("/")[2]
     exercises = page.startswith(_EXERCISES)
-    chapter = f"{folder}/" == _CHAPTERS and turns.of_chapter(name[:2])
+    chapter = _is_chapter(page)
     data = name if exercises else f"chapter-{name[:2]}" if chapter else "book"
     app.add_css_file("page/page.css")
     app.add_js_file(f"page/{data}.js", loading_method="defer")

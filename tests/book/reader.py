@@ -24,11 +24,11 @@ class Visit:
         self.allowed = allowed
         self.context = browser.new_context(**settings)
         self.context.route("**/*", self._wall)
+        self.context.on("console", self._console)
+        self.context.on("weberror", lambda one: self.faults.append(f"script error: {one.error}"))
+        self.context.on("requestfailed", lambda asked: self.faults.append(f"failed: {asked.url}"))
+        self.context.on("response", self._response)
         self.page = self.context.new_page()
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
-        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
-        self.page.on("response", self._response)
 
     def open(self, address):
         """Load a page and wait until it stands in its own fonts."""

@@ -444,6 +444,16 @@ FAMILIES = (
         unit=lambda test: test.label,
     ),
     Family(
+        "cells that run in a page",
+        ("page/test_runs.py",),
+        fixed=where(lambda test: test.params["chapter"][:2] in ("05", "12")),
+        seconds=10,
+        about=lambda test: (f"book/{test.params['chapter']}.ipynb",),
+        reads=("course_lib", "course_page", "book", "tests/page"),
+        holds=lambda test: "chapter" in test.params,
+        unit=lambda test: test.label,
+    ),
+    Family(
         "links of both editions",
         ("book/test_links.py",),
         fixed=where(lambda test: test.params["edition"] == "book"),
