@@ -412,22 +412,23 @@ def test_an_assignment_done_in_the_page_is_there_again_and_gets_the_same_points(
 
 def graded(root):
     """The points of each task of the one submission of a class, as `course grade` gives them."""
+    from nbgrader.api import Gradebook
+
     shutil.copy(ROOT / "nbgrader_config.py", root)
     for part in ("solutions", "exercises"):
         shutil.copytree(ROOT / part / HEAD, root / part / HEAD)
-    # In a process of its own: while Playwright runs, its event loop does.
-    done = subprocess.run(
-        [sys.executable, "-m", "course_grader.cli", "grade", "05"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
-        submission = gradebook.find_submission(HEAD, "ada")
+    # In processes of their own: while Playwright runs, its event loop does.
+    for arguments in (["release", "05", "--gradebook"], ["grade", "05"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "course_grader.cli", *arguments],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as held:
+        submission = held.find_submission(HEAD, "ada")
         grades = {
             grade.name: grade.auto_score for one in submission.notebooks for grade in one.grades
         }
