@@ -8,7 +8,8 @@
 # uv installs, which takes a third of pip's time: the one on the PATH, otherwise one that pip brings
 # into .venv. Where that fails, pip does it alone. On Linux without a GPU's driver, `lab` takes PyTorch
 # without its GPU libraries where that is to be had; TORCH=cpu insists on it, and TORCH=gpu takes them
-# anyway. LOCK=0 takes the newest versions that the ranges allow.
+# anyway. LOCK=0 takes the newest versions that the ranges allow. Locked files are compared with the
+# hashes of requirements-lock.txt.
 #
 # A stamp in .venv records the folder, the interpreter and the lists that were installed. It is
 # written last, so an interrupted run is taken up again; while it matches, there is nothing to do.
@@ -191,6 +192,14 @@ choose_torch() {
     fi
 }
 
+# pip compares hashes of all that it installs or of nothing, and the course in its folder has none, nor
+# has PyTorch. So what has hashes goes in first, from a list of its own, and then keeps its version.
+install_hashed() {
+    awk '/^[^ #].*\\$/ { on = 1 } on; !/\\$/ { on = 0 }' requirements-lock.txt >.venv/hashed.txt
+    awk '/^[^ #]/ { print $1 }' requirements-lock.txt >.venv/versions.txt
+    with_pip --require-hashes --no-deps -r .venv/hashed.txt
+}
+
 # Install what is named: the quick way in the versions $quick, the plain way in the versions $plain.
 install() {
     # shellcheck disable=SC2086
@@ -200,6 +209,7 @@ install() {
         return 1
     fi
     say "The quick way, with uv, did not work here. Trying pip alone$newest, which takes longer ..."
+    [ -z "$plain" ] || install_hashed || return 1
     # shellcheck disable=SC2086
     with_pip $plain "$@"
 }
@@ -225,7 +235,8 @@ say "Installing $what into .venv (about $size; minutes the first time) ..."
         tests)
             if [ "${LOCK:-1}" != 0 ]; then
                 quick="-c requirements-lock.txt"
-                plain=$quick  # a test of other versions would be a test of something else
+                # A test of other versions would be a test of something else.
+                plain="-c .venv/versions.txt"
             fi
             install -r requirements.txt -r requirements-test.txt -e .
             ;;

@@ -110,12 +110,21 @@ def test_what_pip_installs_for_each_person_is_what_requirements_say():
 
 def test_stored_outputs_come_from_locked_versions():
     lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
-    pinned = dict(line.lower().split("==") for line in lock.splitlines() if "==" in line)
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock.lower(), re.M))
     whole = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     for line in whole.splitlines():
         if line and not line.startswith("#"):
             name, ranges = re.match(r"([\w.-]+)(?:\[\w+\])?(\S*)", line).groups()
             assert pinned[name] in SpecifierSet(ranges), line
+
+
+def test_every_locked_file_has_a_hash_where_one_can_be_known():
+    lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=[^ ])", lock[lock.index("\nabsl-py==") + 1 :].strip("\n"))
+    assert len(entries) > 100
+    hashed = r"[\w.-]+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+"
+    without = [one for one in entries if not re.fullmatch(hashed, one)]
+    assert [one.partition("==")[0] for one in without] == ["torch"]
 
 
 def test_every_locked_package_installs_on_the_oldest_python_that_the_course_takes():

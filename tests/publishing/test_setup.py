@@ -1,5 +1,6 @@
 """`setup/environment.sh` makes .venv once, notices what no longer holds, and says what to do."""
 
+import hashlib
 import http.server
 import importlib.util
 import os
@@ -424,7 +425,9 @@ def test_tests_keep_the_locked_versions_where_pip_installs(machine):
     machine.has("uv-fails")
     outcome = machine.set_up("tests")
     assert outcome.returncode == 0
-    assert "-c requirements-lock.txt -r requirements.txt" in machine.words().splitlines()[-1]
+    first, last = machine.words().splitlines()[-2:]
+    assert "--require-hashes --no-deps -r .venv/hashed.txt" in first
+    assert "-c .venv/versions.txt -r requirements.txt" in last
     assert "newest" not in outcome.stderr
 
 
@@ -493,6 +496,35 @@ def real_machine(tmp_path):
     if uv is None:
         pytest.skip("no uv here; it comes where `make test` set up with it")
     return RealMachine(tmp_path, uv)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_a_locked_file_that_was_exchanged_is_not_installed(real_machine, tmp_path, installer):
+    wheels = tmp_path / "wheels"
+    package(wheels, "exchanged", "1.0")
+    package(wheels, "unhashed", "1.0")
+    (wheel,) = wheels.glob("exchanged*")
+    right = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    wrong = hashlib.sha256(b"something else").hexdigest()
+    for name in ("requirements-test.txt", "pyproject.toml"):
+        (real_machine.course / name).write_text("")
+    (real_machine.course / "pyproject.toml").write_text(
+        '[project]\nname = "nothing"\nversion = "1.0"\n[tool.setuptools]\npackages = []\n'
+    )
+    if installer == "pip":
+        (real_machine.venv / "bin" / "uv").unlink()
+        (real_machine.venv / "bin" / "uv").symlink_to("/bin/false")
+    outside = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    for digest in (wrong, right):
+        locked = f"exchanged==1.0 \\\n    --hash=sha256:{digest}\nunhashed==1.0"
+        real_machine.needs("exchanged\nunhashed", locked)
+        outcome = real_machine.set_up("tests", **outside)
+        site = next(real_machine.venv.glob("lib/python*/site-packages"))
+        assert (site / "exchanged.py").exists() == (digest == right), outcome.stderr
+        if digest == wrong:
+            assert outcome.returncode == 1
+            assert wrong in outcome.stderr
 
 
 @pytest.mark.slow
