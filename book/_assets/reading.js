@@ -110,8 +110,13 @@
   searchWithoutServer();
   window.addEventListener("hashchange", show);
   document.addEventListener("DOMContentLoaded", show);
-  // The searched words, which the theme takes away when it has marked them.
-  const searched = localStorage.getItem("sphinx_highlight_terms");
+  // The searched words, which the theme takes away when it has marked them. Of a short one it would
+  // mark each place in longer words, and a question's words say nothing of what is looked for.
+  const ASKED = ["how", "what", "when", "where", "which", "who", "why"];
+  const worth = (word) => word.length > 2 && !ASKED.includes(word);
+  const searched = localStorage.getItem("sphinx_highlight_terms")?.split(" ").filter(worth).join(" ");
+  if (searched) localStorage.setItem("sphinx_highlight_terms", searched);
+  else localStorage.removeItem("sphinx_highlight_terms");
   if (searched && !location.hash && document.querySelector(".bd-article")) waitForMarks();
   let waiting;
   const reachSoon = () => {
