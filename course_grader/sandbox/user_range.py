@@ -25,6 +25,9 @@ from course_grader.sandbox.interpreter_files import PROGRAM_FOLDERS
 # How many users a sandbox has: twice as many as a large machine runs submissions at once.
 USERS = 512
 
+# The bits of the capabilities SETGID and SETUID.
+_TO_MAP = 1 << 6 | 1 << 7
+
 LENT = {"uid_map": Path("/etc/subuid"), "gid_map": Path("/etc/subgid")}
 """Which users and groups the system lends to whom."""
 
@@ -70,6 +73,11 @@ def problem() -> str:
     ]
     if lacking:
         return f"{' and '.join(lacking)} are not installed: sudo apt-get install uidmap"
+    if not may_map():
+        return (
+            "the capabilities SETUID and SETGID, or gaining any, are forbidden to this process: "
+            "let the container have them, with --cap-add SETUID --cap-add SETGID"
+        )
     for file in LENT.values():
         if free_block(lent(file), (), USERS - 1) is None:
             return (
@@ -79,6 +87,14 @@ def problem() -> str:
     if hidden := out_of_reach():
         return f"{hidden} can be read by its owner only: chmod -R go+rX {hidden}"
     return ""
+
+
+def may_map() -> bool:
+    """Whether programs that this process starts may have the rights that mapping takes."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    words = dict(line.partition(":")[::2] for line in status.splitlines())
+    bounds = int(words["CapBnd"], 16)
+    return bounds & _TO_MAP == _TO_MAP and words["NoNewPrivs"].strip() == "0"
 
 
 def free_block(ranges: Iterable[range], taken: Iterable[int], count: int) -> int | None:

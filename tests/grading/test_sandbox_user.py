@@ -242,7 +242,23 @@ class TestRange:
         (tmp_path / "closed").mkdir(mode=0o700)
         assert user_range.out_of_reach([str(tmp_path)]) == str(tmp_path / "closed")
 
-    @pytest.mark.parametrize("missing", ["programs", "range", "reach"])
+    @as_root
+    @pytest.mark.parametrize(
+        ("options", "may"),
+        [
+            (["--bounding-set", "-all,+setuid,+setgid"], True),
+            (["--bounding-set", "-setuid"], False),
+            (["--no-new-privs"], False),
+        ],
+    )
+    def test_process_that_programs_may_map_for_is_told_from_one_that_they_may_not(
+        self, options, may
+    ):
+        program = "from course_grader.sandbox import user_range; print(user_range.may_map())"
+        said = subprocess.check_output(["setpriv", *options, sys.executable, "-c", program])
+        assert said.decode() == f"{may}\n"
+
+    @pytest.mark.parametrize("missing", ["programs", "rights", "range", "reach"])
     def test_ordinary_user_is_told_why_runs_are_one_user_and_what_to_do(
         self, missing, tmp_path, monkeypatch
     ):
@@ -255,7 +271,13 @@ class TestRange:
         monkeypatch.setattr(user_range.shutil, "which", lambda *given, **more: found)
         closed = "/opt/closed" if missing == "reach" else ""
         monkeypatch.setattr(user_range, "out_of_reach", lambda: closed)
-        words = {"programs": "install uidmap", "range": "--add-subuids", "reach": "go+rX /opt/clos"}
+        monkeypatch.setattr(user_range, "may_map", lambda: missing != "rights")
+        words = {
+            "rights": "--cap-add SETUID",
+            "programs": "install uidmap",
+            "range": "--add-subuids",
+            "reach": "go+rX /opt/clos",
+        }
         assert words[missing] in user_range.problem()
         assert user_range.find() is None
 
