@@ -28,6 +28,7 @@ from course_lib.errors import CourseError
 from course_page import archive, editor, runtime
 from course_page import site as page_site
 from course_page.errors import RuntimeMissingError
+from setup import course_archive
 from setup.site_server import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,6 +108,8 @@ def build(
         stamp = _digest(root, solutions, parts)
         if force or _read(site / _STAMP) != stamp:
             _make(root, site, solutions, stamp, parts)
+        if not _repository(root).get("url"):
+            course_archive.write(root, site, solutions=solutions)
     return site
 
 
@@ -212,6 +215,12 @@ def _lead_on(site: Path, root: Path) -> None:
     )
 
 
+def _repository(root: Path) -> dict[str, str]:
+    """Where the course is published, as `_config.yml` has it; empty where that names no place."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return config.get("repository") or {}
+
+
 def _config(root: Path, solutions: bool, builder: str, parts: Sequence[str]) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -219,7 +228,7 @@ def _config(root: Path, solutions: bool, builder: str, parts: Sequence[str]) -> 
     # Jupyter Book looks for them beside the configuration that it is given, which lies elsewhere.
     extensions = config["sphinx"]["local_extensions"]
     config["sphinx"]["local_extensions"] = {one: str(root / at) for one, at in extensions.items()}
-    repository = config.get("repository") or {}
+    repository = _repository(root)
     # Jupyter Book would put these into html_theme_options, which this configuration replaces.
     sphinx["html_theme_options"]["repository_url"] = repository.get("url") or ""
     sphinx["html_theme_options"]["repository_branch"] = repository.get("branch") or "main"

@@ -8,6 +8,7 @@ from browsing import figures_mounted, violations
 from reader import pages
 
 from course_lib import __version__
+from setup import course_archive
 
 PAGES = [*pages(), "search", "genindex"]
 
@@ -185,6 +186,13 @@ def test_every_page_of_the_book_is_walked(book):
         path.relative_to(book).as_posix().removesuffix(".html") for path in book.rglob("*.html")
     }
     assert built == {*PAGES, "index"}
+
+
+@pytest.mark.slow
+def test_no_page_and_no_notebook_names_a_repository_that_there_is_not(book):
+    shown = [*book.rglob("*.html"), *book.rglob("*.ipynb")]
+    assert not [path for path in shown if "OWNER/" in path.read_text(encoding="utf-8")]
+    assert (book / course_archive.name()).is_file()
 
 
 @pytest.mark.browser
