@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 MOST_WORDS = {
     "01-averages": 3_000,
     "02-affinities": 3_000,
+    "03-text": 3_200,
+    "04-bigram": 3_200,
+    "05-head": 3_200,
     "06-heads": 3_200,
     "07-block": 3_200,
     "08-gpt": 3_200,
@@ -26,6 +29,7 @@ MOST_WORDS = {
     "12-faster": 3_200,
     "13-two-sequences": 3_200,
 }
+MOST_WORDS_IN_ALL = 40_000
 
 
 @pytest.mark.parametrize("page", ["book/index.md", "README.md"])
@@ -41,9 +45,18 @@ def test_readme_counts_the_entries_of_the_field_guide():
     assert f"lists {len(list(field_guide.read()))} mistakes" in text
 
 
-@pytest.mark.parametrize("chapter", MOST_WORDS)
-def test_chapter_gets_to_the_point(chapter):
+def words_of(chapter):
     cells = json.loads((ROOT / f"book/{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    words = sum(len(text.split()) for text in texts)
+    return sum(len(text.split()) for text in texts)
+
+
+@pytest.mark.parametrize("chapter", MOST_WORDS)
+def test_chapter_gets_to_the_point(chapter):
+    words = words_of(chapter)
     assert words <= MOST_WORDS[chapter], f"{words:,} words; move what is off the path to an aside"
+
+
+def test_all_chapters_together_are_a_book_that_one_reads():
+    assert sorted(MOST_WORDS) == sorted(path.stem for path in (ROOT / "book").glob("[0-9]*.ipynb"))
+    assert sum(map(words_of, MOST_WORDS)) <= MOST_WORDS_IN_ALL
