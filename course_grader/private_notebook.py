@@ -31,9 +31,11 @@ def with_private_cells(assignment: str, solution: NotebookNode) -> NotebookNode:
     PrivateTaskError
         If a task has no cells, or cells no task, or its examples are not there or go wrong.
     """
+    from course_tasks import catalogue
+
     where = private_tasks.folder()
     path = where / "solutions" / assignment / f"{assignment}.ipynb" if where else None
-    tasks = _tasks_of(assignment[:2])
+    tasks = _tasks_of(catalogue.chapter_of(assignment))
     if path is None or not path.is_file():
         if tasks:
             raise PrivateTaskError(

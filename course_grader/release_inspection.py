@@ -32,14 +32,17 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
     notebook : NotebookNode
         The solution.
     name : str
-        The assignment's, for example "01-averages"; its tasks belong to chapter "01".
+        The assignment's, for example "01-averages"; its tasks belong to chapter "01", and those
+        of a project to itself.
 
     Returns
     -------
     list of str
         One sentence a fault, with the cell and the remedy; empty if there is none.
     """
-    assignment = Assignment.of(notebook)
+    from course_tasks import catalogue
+
+    assignment, chapter = Assignment.of(notebook), catalogue.chapter_of(name)
     found = [*_repeated_ids(notebook), *_regions(notebook), *unwritten(notebook)]
     tried = _tried_in_experiments(notebook)
     for answer in assignment.answers:
@@ -55,11 +58,11 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
             names = " or ".join(f"`{one}`" for one in defined) or "it"
             found.append(f"{where} has no check: add a graded cell `check(…)` of {names} below it")
     for check in assignment.checks:
-        found += _faults_of(check, assignment, chapter=name[:2])
+        found += _faults_of(check, assignment, chapter=chapter)
     asked = {check.task for check in assignment.checks}
     found += [
         f"task {task!r} has no check in the notebook: add its cells, or take it out of the chapter"
-        for task in _tasks_of(name[:2])
+        for task in _tasks_of(chapter)
         if task not in asked
     ]
     for question in assignment.questions:

@@ -19,7 +19,8 @@ from course_grader.sandbox.bubblewrap import BESIDE_STUDENT_CODE
 # Packages that compute answers, a judge's own included; the last three are chapter 10's.
 _COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 
-_CHAPTER = re.compile(r"ch(\d\d)_")
+# The folders of a chapter's tasks and judges, and those of a project.
+_CHAPTER = re.compile(r"ch(\d\d)_|project_(\w+)")
 
 # A release has a new number; by itself that computes nothing, so it makes no grade stale.
 _NUMBER_OF_THE_RELEASE = re.compile(rb'^__version__ = "[^"]*"$', re.MULTILINE)
@@ -79,8 +80,9 @@ def digest_of(
 def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
     # Beside code, the play's words and sentences: tasks draw texts from it.
     for path in sorted([*package.rglob("*.py"), *package.rglob("*.txt")]):
-        chapter = _CHAPTER.match(path.relative_to(package).parts[0])
-        if chapter is None or chapters is None or chapter[1] in chapters:
+        own = _CHAPTER.match(path.relative_to(package).parts[0])
+        name = "" if own is None else own[1] or own[2].replace("_", "-")
+        if not name or chapters is None or name in chapters:
             yield path
 
 

@@ -198,7 +198,9 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = Fa
 
 
 def _reference(task: Task, probe: Probe, drawn: Inputs) -> Callable[..., Run]:
-    """Computes the right results of one draw, once."""
+    """Computes the right results of one draw, once; of a whole program there are none."""
+    if task.explained:
+        return lambda **_: Run(Answers())
     known = cache(bound(reference_of, task, probe, drawn))
     # A reference that takes long runs only once, and is watched in case words are needed.
     return _always(bound(known, watched=True)) if probe.one_draw else known
@@ -249,6 +251,9 @@ def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
 def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -> Finding:
     """What to say of a wrong answer: the name of a mistake, or something true of its data."""
     failing = [draw for draw, good in zip(draws, right, strict=True) if not good]
+    if task.explained:
+        asks = (asked(ask, draw) for ask in task.explained for draw in failing)
+        return next(finding for finding in asks if finding is not None)
     if all(draw.after_others for draw in failing):
         return _another_time(task.section)
     failing = [draw for draw in failing if not draw.after_others]

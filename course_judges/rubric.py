@@ -140,6 +140,9 @@ class Task:
         changed anyway.
     examples : tuple of callable (Evidence) -> Finding or None
         Asked last, when nothing general can be said: each works out what is right at one place.
+    explained : tuple of callable (Evidence) -> Finding or None
+        Of a task whose answers are not compared with a right one, because each may compute what it
+        pleases: a whole program. Asked in this order, and the last one always finds something.
     """
 
     title: str
@@ -153,6 +156,7 @@ class Task:
     cases: tuple[str, ...] = ()
     may_change: bool = False
     examples: tuple[Property, ...] = ()
+    explained: tuple[Property, ...] = ()
 
     @cached_property
     def points(self) -> float:

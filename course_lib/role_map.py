@@ -51,6 +51,8 @@ class Form:
         Whether there is a norm before the output.
     scale : str
         What scores are divided by: "√D", "1", "√C", "D".
+    over : str
+        What a softmax runs over: "keys", or "queries" by mistake.
     """
 
     activation: str = "relu"
@@ -58,6 +60,7 @@ class Form:
     after: bool = False
     last_norm: bool = True
     scale: str = "√D"
+    over: str = "keys"
 
 
 # What the figures compute; a tanh in GELU is at most 5e-4 from it.
@@ -74,6 +77,7 @@ _OTHER_FORMS = (
     *(replace(one, last_norm=False) for one in ACCEPTED),
     *(replace(one, scale=scale) for scale in ("1", "√C", "D") for one in ACCEPTED),
     *(Form(activation) for activation in ("silu", "none")),
+    *(replace(one, over="queries") for one in ACCEPTED),
 )
 
 
@@ -148,7 +152,9 @@ class Parts:
         divisor = {"√D": math.sqrt(D), "1": 1.0, "√C": math.sqrt(C), "D": float(D)}[form.scale]
         scores = query @ key.mT / divisor  # (B, H, T, T)
         future = torch.ones(T, T, dtype=torch.bool).triu(1)
-        weights = scores.masked_fill(future, -math.inf).softmax(dim=-1)
+        weights = scores.masked_fill(future, -math.inf).softmax(
+            dim=-1 if form.over == "keys" else -2
+        )
         found = (weights @ value).transpose(1, 2).reshape(B, T, C)
         return found @ block.projection.mT + block.biases[3]
 
@@ -195,6 +201,7 @@ def find(
     tokens: Tensor,
     logits: Tensor,
     buffers: Mapping[str, Tensor] | None = None,
+    most: int | None = None,
 ) -> Found:
     """Which reading of a program's weights gives its logits.
 
@@ -209,6 +216,8 @@ def find(
         What it gives for them, in evaluation mode.
     buffers : mapping of str to Tensor, optional
         What it keeps beside them; a table of positions may be among it.
+    most : int, optional
+        How many readings are tried, likely ones first; all by default.
 
     Returns
     -------
@@ -220,7 +229,7 @@ def find(
     CheckpointError
         Names the tensors that have no place, or says that other logits follow from them.
     """
-    readings = list(_readings(parameters, buffers or {}, config))
+    readings = list(itertools.islice(_readings(parameters, buffers or {}, config), most))
     for parts in readings:
         for form in ACCEPTED:
             if _explains(parts, form, tokens, logits):
@@ -290,7 +299,10 @@ def logits_in(result: Any, B: int, T: int, V: int) -> Tensor:
 
 
 def _explains(parts: Parts, form: Form, tokens: Tensor, logits: Tensor) -> bool:
-    return bool(torch.allclose(parts.logits(tokens, form), logits, rtol=_SAME, atol=_SAME))
+    return all(  # most readings are refused by the first text
+        torch.allclose(parts.logits(text, form), right, rtol=_SAME, atol=_SAME)
+        for text, right in zip(tokens.split(1), logits.split(1), strict=True)
+    )
 
 
 def _differs(form: Form) -> str:
@@ -301,6 +313,7 @@ def _differs(form: Form) -> str:
         "norm": "RMS norms",
         "activation": f"the activation {form.activation}",
         "scale": f"scores divided by {form.scale} instead of √D",
+        "over": "a softmax over queries",
     }
     told = [said for name, said in words.items() if getattr(form, name) != getattr(usual, name)]
     if form.activation in ("gelu", "gelu-tanh"):
@@ -342,7 +355,7 @@ def split_blocks(
     """
     counted: dict[tuple[str, str], dict[int, str]] = {}
     for name in parameters:
-        first = re.match(r"(.*?)(?<![A-Za-z0-9])(\d+)(?![A-Za-z0-9])(.*)", name)
+        first = re.match(r"(.*?)(\d+)(.*)", name)
         if first is not None:
             counted.setdefault((first[1], first[3]), {})[int(first[2])] = name
     blocks: list[dict[str, Tensor]] = [{} for _ in range(n_layer)]

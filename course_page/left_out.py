@@ -15,5 +15,7 @@ LEFT_OUT: dict[str, str] = {
 
 SLOW: dict[str, str] = {
     "08/train": "A check of it trains a model, which takes about half a minute in a page.",
+    "my-gpt/train": "A check of it trains a model, which takes about half a minute in a page.",
+    "my-gpt/write": "A check of it trains a model and writes with it, which takes a while.",
 }
 """Task to one sentence: a check that takes longer than an answer that hangs is given."""

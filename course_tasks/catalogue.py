@@ -1,5 +1,7 @@
 """Which tasks there are: each module of a `chNN_name/` that holds a `PROBE` is one.
 
+A project belongs to no chapter: its folder is `project_name/`, and its tasks are `name/task`.
+
 There is no list of them. A task is named after its module, with `-` instead of `_`, and modules
 without a `PROBE` hold what several tasks of the chapter share.
 """
@@ -14,6 +16,8 @@ from functools import cache
 
 from course_tasks.errors import UnknownTaskError
 from course_tasks.probing import Probe
+
+_PROJECT = "project_"
 
 
 def probe(task: str) -> Probe:
@@ -128,13 +132,23 @@ def requires(task: str) -> tuple[str, ...]:
 
 @cache
 def chapters() -> dict[str, str]:
-    """Chapter number to package: "01" to "course_tasks.ch01_averages"."""
+    """Chapter number to package: "01" to "course_tasks.ch01_averages"; and projects by their names:
+    "my-gpt" to "course_tasks.project_my_gpt".
+    """
     package = importlib.import_module("course_tasks")
-    return {
-        module.name[2:4]: f"course_tasks.{module.name}"
-        for module in pkgutil.iter_modules(package.__path__)
-        if module.ispkg and module.name.startswith("ch") and module.name[2:4].isdigit()
-    }
+    found = {}
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.ispkg and module.name.startswith("ch") and module.name[2:4].isdigit():
+            found[module.name[2:4]] = f"course_tasks.{module.name}"
+        elif module.ispkg and module.name.startswith(_PROJECT):
+            name = module.name.removeprefix(_PROJECT).replace("_", "-")
+            found[name] = f"course_tasks.{module.name}"
+    return found
+
+
+def chapter_of(assignment: str) -> str:
+    """What the tasks of an assignment begin with: "05" of "05-head", "my-gpt" of "my-gpt"."""
+    return assignment if assignment in chapters() else assignment[:2]
 
 
 def split(task: str) -> tuple[str, str]:

@@ -142,6 +142,7 @@ def _assignment(
     name: str, found: assignments.PageAssignment, notebook: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     from course_page.left_out import LEFT_OUT
+    from course_tasks import catalogue
 
     tasks = [
         {
@@ -158,7 +159,7 @@ def _assignment(
     ]
     return {
         "assignment": name,
-        "chapter": name[:2],
+        "chapter": catalogue.chapter_of(name),
         "book": "../..",
         "setup": found.setup,
         "order": found.order,

@@ -120,7 +120,7 @@ def mistaken(name, which):
 def expected_of_mistakes(name, which):
     expected = {}
     for task in catalogue.names():
-        if task.startswith(f"{name[:2]}/"):
+        if task.startswith(f"{catalogue.chapter_of(name)}/"):
             wrong = list(students_of(task).WRONG.values())[which]
             expected[task] = check(task, wrong, seed=0).points
     return expected
@@ -211,7 +211,8 @@ def test_grade_check_and_course_check_agree_on_a_class(entered, editable):
 def feedback_names_the_finding(course, name):
     nbgrader(course, "generate_feedback", name, "--force")
     page = course.root / "feedback" / "first_mistake" / name / f"{name}.html"
-    task = next(task for task in catalogue.names() if task.startswith(f"{name[:2]}/"))
+    chapter = catalogue.chapter_of(name)
+    task = next(task for task in catalogue.names() if task.startswith(f"{chapter}/"))
     wrong = next(iter(students_of(task).WRONG.values()))
     finding = check(task, wrong, seed=0).findings[0]
     assert finding.what.split("`")[0] in page.read_text(encoding="utf-8")

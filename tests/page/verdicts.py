@@ -26,7 +26,9 @@ def main(chapter, seeds, names="", most=None):
     from course_tasks import catalogue, check
 
     for task in catalogue.names():
-        if not task.startswith(f"{chapter}/") or (names and task[3:] not in names.split(",")):
+        if not task.startswith(f"{chapter}/") or (
+            names and task.partition("/")[2] not in names.split(",")
+        ):
             continue
         drawn = [int(seed) for seed in seeds.split(",")]
         drawn = [seed for seed in drawn if seed in getattr(students_of(task), "SEEDS", drawn)]

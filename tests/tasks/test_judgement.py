@@ -27,7 +27,7 @@ def tricks_of(task):
 
 def takes_long(task):
     """Whether an answer trains a model or is compiled again, which takes a second or more."""
-    return task == "08/train" or task.startswith("10/")
+    return task in ("08/train", "my-gpt/train", "my-gpt/write") or task.startswith("10/")
 
 
 def rows(pairs):

@@ -24,7 +24,11 @@ HERE, THERE = Section("01-averages", "Here"), Section("01-averages", "There")
 def modules_that_hold(package, name):
     """Their names below the package, of the modules of chapters."""
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    names = [module.name for module in found if ".ch" in module.name and not module.ispkg]
+    names = [
+        module.name
+        for module in found
+        if re.search(r"\.(ch\d\d|project)_", module.name) and not module.ispkg
+    ]
     return {
         module.partition(".")[2]
         for module in names

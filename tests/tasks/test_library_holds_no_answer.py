@@ -179,11 +179,11 @@ def file_of(task):
     return f"{task.replace('/', '-')}.jsonl"
 
 
-# Candidates for 08/train would train for seconds each; its judge asks for a model that it then
-# tries itself.
+# Candidates for tasks that train would train for seconds each; their judges ask for a model that
+# they then try themselves.
 TASKS = {
-    chapter: [task for task in tasks if task != "08/train"]
-    for chapter, tasks in itertools.groupby(catalogue.names(), lambda task: task[:2])
+    chapter: [task for task in tasks if task not in ("08/train", "my-gpt/train", "my-gpt/write")]
+    for chapter, tasks in itertools.groupby(catalogue.names(), lambda task: task.partition("/")[0])
 }
 
 

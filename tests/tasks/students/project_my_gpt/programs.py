@@ -288,34 +288,34 @@ def write(model, prompt, n):
     return "".join(model.itos[i] for i in out)
 """
 
-_MIX = """        q = self.queries(x).view(B, T, H, C // H).transpose(1, 2)
+MIX = """        q = self.queries(x).view(B, T, H, C // H).transpose(1, 2)
         k = self.keys(x).view(B, T, H, C // H).transpose(1, 2)
         v = self.values(x).view(B, T, H, C // H).transpose(1, 2)
 """
-_SCORES = """        scores = q @ k.transpose(2, 3) / math.sqrt(C // H)
+SCORES = """        scores = q @ k.transpose(2, 3) / math.sqrt(C // H)
         scores = scores.masked_fill(self.mask[:T, :T], float("-inf"))
         weights = F.softmax(scores, dim=-1)
         found = (weights @ v).transpose(1, 2).reshape(B, T, C)
 """
-_THREE = """        self.queries = nn.Linear(n_embd, n_embd, bias=False)
+THREE = """        self.queries = nn.Linear(n_embd, n_embd, bias=False)
         self.keys = nn.Linear(n_embd, n_embd, bias=False)
         self.values = nn.Linear(n_embd, n_embd, bias=False)
 """
-_INIT = """        for part in self.modules():
+INIT = """        for part in self.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
                 nn.init.normal_(part.weight, std=0.02)
 """
-_LAYER = """        x = x + self.attention(self.norm1(x))
+LAYER = """        x = x + self.attention(self.norm1(x))
         x = x + self.mlp(self.norm2(x))
 """
-_MLP = """        self.up = nn.Linear(n_embd, 4 * n_embd)
+MLP = """        self.up = nn.Linear(n_embd, 4 * n_embd)
         self.down = nn.Linear(4 * n_embd, n_embd)
 
     def forward(self, x):
         return self.down(F.relu(self.up(x)))
 """
 _ATTENTION = PLAIN[PLAIN.index("class Attention") : PLAIN.index("class MLP")]
-_EMBED = "x = self.token(tokens) + self.position(torch.arange(T))"
+EMBED = "x = self.token(tokens) + self.position(torch.arange(T))"
 
 _HEAD_BY_HEAD = """class OneHead(nn.Module):
     def __init__(self, n_embd, head_size, block_size):
@@ -402,27 +402,27 @@ class Attention("""
 STYLES = {
     "plain": (),
     "fused": (
-        (_THREE, "        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=False)\n"),
+        (THREE, "        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=False)\n"),
         (
-            _MIX,
+            MIX,
             "        q, k, v = self.qkv(x).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)\n",
         ),
     ),
     "fused head by head": (
-        (_THREE, "        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=False)\n"),
+        (THREE, "        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=False)\n"),
         (
-            _MIX,
+            MIX,
             "        q, k, v = self.qkv(x).view(B, T, H, 3, C // H).permute(3, 0, 2, 1, 4)\n",
         ),
     ),
     "keys and values fused": (
         (
-            _THREE,
+            THREE,
             "        self.q = nn.Linear(n_embd, n_embd, bias=False)\n"
             "        self.kv = nn.Linear(n_embd, 2 * n_embd, bias=False)\n",
         ),
         (
-            _MIX,
+            MIX,
             "        q = self.q(x).view(B, T, H, C // H).transpose(1, 2)\n"
             "        k, v = self.kv(x).view(B, T, 2, H, C // H).permute(2, 0, 3, 1, 4)\n",
         ),
@@ -431,14 +431,14 @@ STYLES = {
     "head by head": ((_ATTENTION, _HEAD_BY_HEAD),),
     "scaled_dot_product_attention": (
         (
-            _SCORES,
+            SCORES,
             "        found = F.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
             "        found = found.transpose(1, 2).reshape(B, T, C)\n",
         ),
     ),
     "a loop over positions": (
         (
-            _SCORES,
+            SCORES,
             "        found = torch.zeros(B, T, C)\n"
             "        rows = []\n"
             "        for t in range(T):\n"
@@ -457,24 +457,24 @@ STYLES = {
         ),
         ("self.down(F.relu(self.up(x)))", "F.relu(x @ self.up) @ self.down"),
     ),
-    "tied": ((_INIT, _INIT + "        self.head.weight = self.token.weight\n"),),
+    "tied": ((INIT, INIT + "        self.head.weight = self.token.weight\n"),),
     "a GELU": (("F.relu(", "F.gelu("),),
     "a bias on the output": (("vocab_size, bias=False)", "vocab_size)"),),
     "biases everywhere": (
-        (_THREE, _THREE.replace(", bias=False", "")),
+        (THREE, THREE.replace(", bias=False", "")),
         ("vocab_size, bias=False)", "vocab_size)"),
     ),
-    "default initialization": ((_INIT, ""),),
+    "default initialization": ((INIT, ""),),
     "RMS norms": (
         ("class Layer(", _RMS),
         ("self.norm1 = nn.LayerNorm(", "self.norm1 = RMSNorm("),
         ("self.norm2 = nn.LayerNorm(", "self.norm2 = RMSNorm("),
         ("self.norm = nn.LayerNorm(", "self.norm = RMSNorm("),
     ),
-    "SwiGLU": ((_MLP, _SWIGLU),),
+    "SwiGLU": ((MLP, _SWIGLU),),
     "norms afterwards": (
         (
-            _LAYER,
+            LAYER,
             "        x = self.norm1(x + self.attention(x))\n"
             "        x = self.norm2(x + self.mlp(x))\n",
         ),
@@ -485,7 +485,7 @@ STYLES = {
         ("class Attention(", _ROTATE.lstrip("\n")),
         ("        scores = q @ k", "        q, k = rotate(q), rotate(k)\n        scores = q @ k"),
         ("        self.position = nn.Embedding(block_size, n_embd)\n", ""),
-        (_EMBED, "x = self.token(tokens)"),
+        (EMBED, "x = self.token(tokens)"),
     ),
     "sines and cosines": (
         (
@@ -517,12 +517,12 @@ STYLES = {
         ),
     ),
     "branches side by side": (
-        (_LAYER, "        x = x + self.attention(self.norm1(x)) + self.mlp(self.norm2(x))\n"),
+        (LAYER, "        x = x + self.attention(self.norm1(x)) + self.mlp(self.norm2(x))\n"),
     ),
     "branches that begin at zero": (
         (
-            _INIT,
-            _INIT + "        for layer in self.layers:\n"
+            INIT,
+            INIT + "        for layer in self.layers:\n"
             "            nn.init.zeros_(layer.attention.out.weight)\n"
             "            nn.init.zeros_(layer.mlp.down.weight)\n",
         ),

@@ -1,0 +1,1 @@
+"""How a GPT of one's own is judged: from outside, whatever it looks like inside."""

@@ -1,0 +1,1 @@
+"""The project after chapter 08: a GPT of one's own, from an empty cell."""
