@@ -21,6 +21,7 @@ from course_lib.contexts import evaluation_mode
 from course_lib.data import Vocabulary
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import GPT, Config, fuse
+from course_lib.nanogpt import with_gelu
 
 WEIGHTS = sources.LIVE_WEIGHTS
 """The committed weights: Tiny Shakespeare, at most 600 kB."""
@@ -122,8 +123,8 @@ def _library_model(model: nn.Module) -> GPT:
         )
     sizes: Any = model.config
     kept = {field.name: getattr(sizes, field.name) for field in dataclasses.fields(Config)}
-    plain = GPT(Config(**kept))
     weights = model.state_dict()
+    plain = like(Config(**kept), weights, gelu=checkpoints.describe_model(model)["gelu"])
     ours = fuse(plain) if any("query_key_value" in key for key in weights) else plain
     try:
         ours.load_state_dict(weights)
@@ -144,6 +145,14 @@ def _library_model(model: nn.Module) -> GPT:
     fused = fuse(ours)
     assert isinstance(fused, GPT)
     return fused
+
+
+def like(config: Config, weights: Mapping[str, Tensor], *, gelu: bool) -> GPT:
+    """A new GPT that takes weights with or without an output bias, with a GELU or a ReLU."""
+    model = GPT(config)
+    if "output.bias" in weights:
+        model.output = nn.Linear(config.n_embd, config.vocab_size)
+    return with_gelu(model) if gelu else model
 
 
 def keep(
@@ -200,7 +209,7 @@ def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
             f"{path.name} holds other weights than its digest says: take the file from the course "
             "again, or write it anew with python -m course_figures.live_training"
         )
-    model = GPT(Config(**facts["model"]["config"]))
+    model = like(Config(**facts["model"]["config"]), packed, gelu=bool(facts["model"].get("gelu")))
     model.load_state_dict(_apart(unpack(packed), model.config))
     return model.eval(), Vocabulary(facts["vocabulary"]), facts
 

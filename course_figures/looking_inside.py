@@ -101,11 +101,14 @@ class LookingInside(Figure):
         """
         import torch
 
-        from course_figures.live_weights import write_packed
+        from course_figures.live_weights import like, write_packed
+        from course_lib.checkpoints import describe_model
         from course_lib.model import GPT, fuse
 
         need_gpt("LookingInside", model)
-        whole, fused = fuse(GPT(model.config)), fuse(model)
+        gelu = describe_model(model)["gelu"]
+        whole = fuse(like(model.config, model.state_dict(), gelu=gelu))
+        fused = fuse(model)
         with torch.no_grad():
             for name, parameter in whole.named_parameters():
                 if "feed_forward.layers" in name:
@@ -237,6 +240,6 @@ def _refuse_other_logits(model: GPT, whole: GPT) -> None:
     if not same:
         raise FigureError(
             "LookingInside shows the GPT of chapter 08, and from the same weights this "
-            f"{type(model).__name__} computes other logits: it has a GELU in place of the ReLU, "
+            f"{type(model).__name__} computes other logits: it has norms after its branches, "
             "for example"
         )

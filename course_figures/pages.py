@@ -61,7 +61,7 @@ def used(markup: str) -> list[str]:
     return list(dict.fromkeys(_NAMED.findall(markup)))
 
 
-def standalone(*figures: Any, title: str = "Figures", language: str = "en") -> str:
+def standalone(*figures: Any, title: str = "Figures", language: str = "en", below: str = "") -> str:
     """One HTML page that holds figures and everything they need.
 
     Parameters
@@ -72,6 +72,8 @@ def standalone(*figures: Any, title: str = "Figures", language: str = "en") -> s
         Title of the page.
     language : str
         Its language, as a BCP 47 tag.
+    below : str
+        What stands below the figures, as HTML.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def standalone(*figures: Any, title: str = "Figures", language: str = "en") -> s
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{sources.stylesheet()}\n{_PAGE_STYLE}</style>"
-        f"</head><body><main><h1>{html.escape(title)}</h1>\n{body}</main>"
+        f"</head><body><main><h1>{html.escape(title)}</h1>\n{body}{below}</main>"
         + "".join(f"<script>{one}</script>" for one in scripts(*used(body)).values())
         + "</body></html>"
     )

@@ -18,6 +18,7 @@ from course_grader.commands.feedback import feedback
 from course_grader.commands.forget import anonymize, forget
 from course_grader.commands.grade import grade
 from course_grader.commands.late import late
+from course_grader.commands.my_gpt import my_gpt
 from course_grader.commands.new import new
 from course_grader.commands.regrade import regrade
 from course_grader.commands.release import release
@@ -40,6 +41,7 @@ app = typer.Typer(
 3. `jupyter lab exercises/`: fill an assignment; every task checks itself
 4. `course check exercises/01-averages/01-averages.ipynb`: run all of it from the top, as a grader
    does
+5. `course my-gpt train exercises/my-gpt/my-gpt.ipynb`: train the GPT you wrote, and send it
 
 **Instructors**, after editing a notebook in solutions/:
 
@@ -83,6 +85,7 @@ for instructor_command in (
     *(feedback, export, forget, anonymize),
 ):
     app.command(rich_help_panel=_INSTRUCTORS)(instructor_command)
+app.add_typer(my_gpt, name="my-gpt", rich_help_panel=_STUDENTS)
 app.add_typer(new, name="new", rich_help_panel="For contributors")
 
 

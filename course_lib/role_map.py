@@ -24,7 +24,8 @@ from torch import Tensor, nn
 from course_lib.config import Config
 from course_lib.contexts import evaluation_mode
 from course_lib.errors import CheckpointError
-from course_lib.model import GPT, FeedForward
+from course_lib.model import GPT
+from course_lib.nanogpt import with_gelu
 
 # Two float32 computations of one model differ by less, and no two readings of one state agree so
 # well.
@@ -697,8 +698,4 @@ def _filled(found: Found, config: Config) -> GPT:
                 for head, one in enumerate(rows)
             }
     model.load_state_dict(ours)
-    if found.form.activation != "relu":
-        for part in model.modules():
-            if isinstance(part, FeedForward):
-                part.layers[1] = nn.GELU()
-    return model.eval()
+    return (with_gelu(model) if found.form.activation != "relu" else model).eval()

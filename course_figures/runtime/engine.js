@@ -1,11 +1,11 @@
 /**
- * A GPT of the course in plain typed arrays: what `course_lib.model.GPT` computes, and
- * nothing else.
+ * A GPT of the course in plain typed arrays: what `course_lib.model.GPT` computes, or with a GELU
+ * and a bias on the output what `course_lib.role_map.gpt_of` makes of a reader's program.
  *
  * Sizes are named as in the book: T tokens, C channels, H heads of D channels, V symbols, B the
  * longest context (block_size). All arrays are flat and row-major; shapes stand in the comments.
  */
-import { attend, layerNorm, linear, relu } from "./layers.js";
+import { attend, gelu, layerNorm, linear, relu } from "./layers.js";
 
 /**
  * Reads tokens and keeps keys and values, so that a token costs one row and not the whole triangle.
@@ -19,7 +19,7 @@ import { attend, layerNorm, linear, relu } from "./layers.js";
  * - weights: (L, H, B, B); attention of query t to key s, 0 for s > t.
  */
 export class Engine {
-  constructor({ config, tensors }) {
+  constructor({ config, facts, tensors }) {
     const { vocab_size: V, block_size: B, n_layer: L, n_head: H, n_embd: C } = config;
     this.V = V;
     this.B = B;
@@ -40,6 +40,8 @@ export class Engine {
     this.positions = tensors.get("embedding.positions.weight");
     this.norm = [tensors.get("norm.weight"), tensors.get("norm.bias")];
     this.output = tensors.get("output.weight");
+    this.outputBias = tensors.get("output.bias") ?? null;
+    this.activate = facts?.model?.gelu ? gelu : relu;
     this.blocks = Array.from({ length: L }, (_, layer) => {
       const of = (name) => tensors.get(`blocks.${layer}.${name}`);
       const joined = of("attention.query_key_value.weight"); // (3C, C)
@@ -115,7 +117,7 @@ export class Engine {
     const first = lastOnly ? n - 1 : 0;
     layerNorm(this.residual, this.normed, first, n, C, this.norm);
     const logits = this.logits.subarray((start + first) * this.V);
-    linear(this.normed.subarray(first * C), n - first, C, this.output, null, logits, this.V, false);
+    linear(this.normed.subarray(first * C), n - first, C, this.output, this.outputBias, logits, this.V, false);
   }
 
   keepStream(depth, start, n) {
@@ -131,7 +133,7 @@ export class Engine {
     const normed = new Float64Array(C);
     const logits = new Float64Array(V);
     layerNorm(stream, normed, 0, 1, C, this.norm);
-    linear(normed, 1, C, this.output, null, logits, V, false);
+    linear(normed, 1, C, this.output, this.outputBias, logits, V, false);
     return logits;
   }
 
@@ -160,7 +162,7 @@ export class Engine {
     linear(this.found.subarray(from), rows, C, ...block.projection, residual, C, true);
     layerNorm(this.residual, this.normed, first, n, C, block.forwardNorm);
     linear(normed, rows, C, ...block.widen, this.hidden, 4 * C, false);
-    relu(this.hidden, rows * 4 * C);
+    this.activate(this.hidden, rows * 4 * C);
     linear(this.hidden, rows, 4 * C, ...block.narrow, residual, C, true);
   }
 }

@@ -60,6 +60,22 @@ export function relu(x, n) {
 }
 
 /**
+ * x = GELU(x), for the first n numbers.
+ *
+ * The error function is that of Abramowitz and Stegun (1964), 7.1.26, which is off by at most
+ * 1.5e-7.
+ */
+export function gelu(x, n) {
+  for (let i = 0; i < n; i++) {
+    const z = Math.abs(x[i]) * Math.SQRT1_2;
+    const t = 1 / (1 + 0.3275911 * z);
+    const poly = ((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736;
+    const erf = 1 - (poly * t + 0.254829592) * t * Math.exp(-z * z);
+    x[i] *= 0.5 * (1 + Math.sign(x[i]) * erf);
+  }
+}
+
+/**
  * y = x Wᵀ + b, or y += …: x (n, I), W (O, I), b (O,) or null, y (n, O).
  *
  * Four rows and two columns at a time: eight sums for six loads, where one sum alone costs two.

@@ -6,7 +6,6 @@ from other_gpts import NanoGPT
 
 from course_figures import AttentionMap, LiveModel, LookingInside, ResidualStream, Sampling
 from course_figures.errors import FigureError
-from course_lib import nanogpt
 from course_lib.data import Vocabulary
 from course_lib.errors import ConfigError
 from course_lib.model import GPT, Bigram, Config
@@ -50,6 +49,11 @@ def test_what_needs_only_logits_shows_any_gpt():
     torch.testing.assert_close(torch.tensor(shown), expected.detach(), check_dtype=False)
 
 
+def with_a_tanh(model):
+    model.blocks[0].feed_forward.layers[1] = torch.nn.Tanh()
+    return model
+
+
 def test_looking_inside_refuses_a_gpt_that_computes_something_else():
     torch.manual_seed(0)
     model = GPT(Config(5, 8, 1, 2, 8))
@@ -58,4 +62,4 @@ def test_looking_inside_refuses_a_gpt_that_computes_something_else():
             parameter.normal_()
     LookingInside.of(model, VOCABULARY, "abcde")
     with pytest.raises(FigureError, match="this GPT computes other logits"):
-        LookingInside.of(nanogpt.with_gelu(model), VOCABULARY, "abcde")
+        LookingInside.of(with_a_tanh(model), VOCABULARY, "abcde")
