@@ -24,7 +24,7 @@ from course_tasks.project_my_gpt.program import (
 )
 
 # Not more: a model that is sure of what comes next writes the same with other probabilities.
-SECONDS = 0.5
+SECONDS = 1.0
 FEW_SECONDS = 0.2
 LETTERS = 12
 LENGTH = 600
