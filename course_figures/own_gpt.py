@@ -157,7 +157,8 @@ def _encoded(text: str, alphabet: list[str]) -> torch.Tensor:
 
 
 def _prompt(text: str) -> str:
-    return text.partition("\n")[0][:40] + "\n"
+    first = text.partition("\n")[0][:40]
+    return text[: len(first) + 1]
 
 
 def _counted_pairs(text: str, held_out: str) -> float:

@@ -117,7 +117,16 @@ export class Engine {
     const first = lastOnly ? n - 1 : 0;
     layerNorm(this.residual, this.normed, first, n, C, this.norm);
     const logits = this.logits.subarray((start + first) * this.V);
-    linear(this.normed.subarray(first * C), n - first, C, this.output, this.outputBias, logits, this.V, false);
+    linear(
+      this.normed.subarray(first * C),
+      n - first,
+      C,
+      this.output,
+      this.outputBias,
+      logits,
+      this.V,
+      false,
+    );
   }
 
   keepStream(depth, start, n) {

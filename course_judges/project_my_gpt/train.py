@@ -111,7 +111,7 @@ def _reads_nothing(e: Evidence) -> bool:
 
 def _untrained(e: Evidence) -> bool:
     near = abs(_loss(e) - math.log(e.number("V"))) < 0.1
-    return near and float(_probabilities(e).max(axis=-1).mean()) < 0.5
+    return near and float(_probabilities(e).max(axis=-1).mean()) < 3 / e.number("V")
 
 
 _EXPLAINED = (
