@@ -18,8 +18,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.optim import Optimizer
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from course_lib.config import Config
 from course_lib.errors import ConfigError
@@ -129,6 +127,16 @@ def models_noted(GPT: Any) -> Iterator[list[tuple[nn.Module, dict[str, int]]]]:
         GPT.__init__ = original
 
 
+def warm_up() -> None:
+    """Take a step with an optimizer, whose first one imports much.
+
+    That takes seconds on a slow machine, and they are not the program's.
+    """
+    weight = torch.zeros(1, requires_grad=True)
+    (weight * weight).sum().backward()
+    torch.optim.AdamW([weight], lr=0.1).step()
+
+
 @dataclass
 class Progress:
     """How far a training has come.
@@ -207,6 +215,10 @@ def trained(
     KeyboardInterrupt
         If a person stops it; what was told last is where it can go on.
     """
+    # In a page, where nothing trains in this way, there is no such hook.
+    from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+    warm_up()
     began = time.monotonic()
     state: dict[str, Any] = {"steps": 0, "told": began, "optimizer": None}
 
@@ -222,7 +234,7 @@ def trained(
 
     with models_noted(program.GPT) as noted:
 
-        def at_step(optimizer: Optimizer, *_: Any) -> None:
+        def at_step(optimizer: Any, *_: Any) -> None:
             if not noted:
                 return
             model = noted[-1][0]
@@ -255,7 +267,7 @@ def trained(
     return model, config, progress
 
 
-def _restore(model: nn.Module, optimizer: Optimizer, before: Progress) -> None:
+def _restore(model: nn.Module, optimizer: Any, before: Progress) -> None:
     try:
         model.load_state_dict(before.model)
         optimizer.load_state_dict(dict(before.optimizer))

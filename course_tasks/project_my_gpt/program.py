@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ from course_tasks.inputs import Rng
 # tell much less than the beginning of a word.
 WORDS = 10
 _LETTERS = "abcdefghiklmnoprstuwxyz"
-_SIZES = ("vocab_size", "block_size", "n_embd", "n_head", "n_layer")
 
 
 def drawn_text(rng: Rng, letters: int, symbols: int) -> Array:
@@ -95,22 +92,3 @@ def beside(function: Any, name: str) -> Any:
             f"Define `{name}` in a cell above and run it: a model has to be made before it writes."
         )
     return names[name]
-
-
-@contextlib.contextmanager
-def sizes_noted(GPT: Any) -> Iterator[list[dict[str, int]]]:
-    """Inside, the sizes with which a class is called are noted, in order."""
-    noted: list[dict[str, int]] = []
-    original: Callable[..., None] = GPT.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **named: Any) -> None:
-        given = {**dict(zip(_SIZES, args, strict=False)), **named}
-        noted.append({name: int(given[name]) for name in _SIZES if name in given})
-        original(self, *args, **named)
-
-    GPT.__init__ = init
-    try:
-        yield noted
-    finally:
-        GPT.__init__ = original

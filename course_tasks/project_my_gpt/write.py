@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course_lib import own_program
 from course_lib.contexts import evaluation_mode, training_mode
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, number, tensor, whole
@@ -20,7 +21,6 @@ from course_tasks.project_my_gpt.program import (
     as_tokens,
     beside,
     drawn_text,
-    sizes_noted,
 )
 
 # Not more: a model that is sure of what comes next writes the same with other probabilities.
@@ -48,11 +48,12 @@ def _inputs(rng: Rng) -> Inputs:
 def _modeled(answer: Any, given: Inputs, text: str, seconds: float) -> tuple[nn.Module, int]:
     """A model of the program, and its block_size."""
     train, GPT = beside(answer, "train"), beside(answer, "GPT")
-    with sizes_noted(GPT) as noted:
+    own_program.warm_up()
+    with own_program.models_noted(GPT) as noted:
         model = as_model(train(as_text(given[text]), seconds))
     if not noted:
         raise ReturnedTypeError("`train` made no `GPT`; `write` is asked for a model of yours")
-    return model, noted[-1].get("block_size", 0)
+    return model, noted[-1][1].get("block_size", 0)
 
 
 def _write(answer: Any, given: Inputs) -> Any:
