@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_grader import likeness
 from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.gradebook.standing import ClassStanding, StudentGrades
@@ -18,6 +19,7 @@ from course_grader.lms import sheets
 from course_grader.reports.pictures import points_of_class, success_of_tasks
 from course_grader.reports.rendering import render
 from course_grader.reports.tally import Tally, count, slowest, ungraded
+from course_tasks import catalogue
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -59,8 +61,21 @@ def write(
     folder = course.root / "reports"
     table(tally, folder / f"{assignment}.csv")
     path = folder / f"{assignment}.html"
-    write_atomically(path, page(tally, sandboxed=sandboxed))
+    alike: tuple[list[likeness.Pair], str] = ([], "")
+    if assignment in catalogue.chapters():  # a project, where each wrote a whole program
+        alike = likeness.of_class(
+            {
+                one.student: notebook
+                for one in standing.students
+                if (notebook := _handed_in(course, one.student, assignment)).is_file()
+            }
+        )
+    write_atomically(path, page(tally, sandboxed=sandboxed, alike=alike))
     return path
+
+
+def _handed_in(course: Course, student: str, assignment: str) -> Path:
+    return course.submitted / student / assignment / f"{assignment}.ipynb"
 
 
 def table(tally: Tally, path: Path) -> Path:
@@ -114,7 +129,12 @@ def table(tally: Tally, path: Path) -> Path:
     return sheets.write(path, header, rows)
 
 
-def page(tally: Tally, *, sandboxed: bool = True) -> str:
+def page(
+    tally: Tally,
+    *,
+    sandboxed: bool = True,
+    alike: tuple[list[likeness.Pair], str] = ([], ""),
+) -> str:
     """The report as HTML.
 
     Parameters
@@ -122,6 +142,8 @@ def page(tally: Tally, *, sandboxed: bool = True) -> str:
     tally : Tally
     sandboxed : bool
         See `write`.
+    alike : tuple of list of Pair and str
+        Of a project, students whose programs are alike, and why none could be compared.
     """
     standing = tally.standing
     runs = [one.run for one in standing.students if one.run]
@@ -138,6 +160,8 @@ def page(tally: Tally, *, sandboxed: bool = True) -> str:
         doubted=tally.doubted,
         failed_cells=tally.failed_cells,
         set_aside=_reasons(tally.set_aside),
+        alike=[(pair.one, pair.other, f"{100 * pair.share:.0f} %") for pair in alike[0]],
+        not_compared=alike[1],
         changed=[
             (one.student, "; ".join(one.run.notes))
             for one in tally.graded

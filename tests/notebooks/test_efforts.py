@@ -21,8 +21,9 @@ def test_more_dots_mean_more_points_and_more_minutes(notebook):
         if cell["cell_type"] == "markdown"
         for found in HEADING.finditer("".join(cell["source"]))
     ]
-    assert len(headings) >= 7
-    for heading in headings:
+    project = not notebook.stem[:2].isdigit()  # a few large tasks, each the work of an hour
+    assert len(headings) >= (4 if project else 7)
+    for heading in [] if project else headings:
         dots, minutes, points = len(heading[1]), int(heading[2]), int(heading[3])
         if heading[4]:  # by hand: sentences, which take longer or shorter than code of their worth
             continue
