@@ -24,15 +24,17 @@ def unpacked(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def in_page(unpacked):
-    """Run Python as a page does: nothing of the course but what the archive holds."""
+def in_page(unpacked, tmp_path_factory):
+    """Run Python as a page does: nothing of the course but what the archive holds, and no texts."""
+    cache = tmp_path_factory.mktemp("cache")
 
     def run(*arguments, paths=(), typed=None, timeout=300):
         path = os.pathsep.join([str(unpacked), *map(str, paths)])
+        kept = {name: value for name, value in os.environ.items() if name != "COURSE_DATA"}
         return subprocess.run(
             [sys.executable, "-P", *map(str, arguments)],
             cwd=unpacked,
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+            env=kept | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "COURSE_CACHE": str(cache)},
             input=typed,
             capture_output=True,
             text=True,

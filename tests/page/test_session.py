@@ -131,3 +131,10 @@ def test_a_cell_shows_figures_of_the_course_and_of_matplotlib():
 
 def test_leaving_is_an_error_like_any_other():
     assert ran("raise SystemExit(3)")["error"]["type"] == "SystemExit"
+
+
+def test_a_text_of_ones_own_that_is_long_becomes_a_corpus(in_page):
+    code = "from course_lib import data; print(len(data.of_text('mine', 'ab' * 3_000_000).text))"
+    done = in_page("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "6000000\n"

@@ -439,7 +439,7 @@ FAMILIES = (
         "verdicts in a page",
         ("page/test_acceptance.py",),
         fixed=where(lambda test: test.name == "test_one_right_answer_and_one_mistake_of_each_task"),
-        seconds=25,
+        seconds=3,
         about=files_of_chapter,
         reads=(*JUDGING, "course_page", "tests/page"),
         holds=lambda test: "chapter" in test.params,

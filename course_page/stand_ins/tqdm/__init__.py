@@ -9,7 +9,7 @@ from typing import Any
 class tqdm:
     """Passes on what it is given."""
 
-    def __init__(self, iterable: Iterable[Any] | None = None, **_: Any) -> None:
+    def __init__(self, iterable: Iterable[Any] | None = None, *_: Any, **__: Any) -> None:
         self.iterable = iterable if iterable is not None else ()
         self.n = 0
 
