@@ -229,50 +229,68 @@ def test_reports_name_entries_that_there_are_and_where_they_were_read():
         assert 1 <= len(one["words"].split()) <= 12, one
 
 
+def first_found(page, queries, count):
+    """The first names that each of many words gives; nothing is drawn between them."""
+    return page.evaluate(
+        """([queries, count]) => {
+            const words = [...document.querySelectorAll('.guide-filter label')]
+                .find(one => one.textContent.includes('Words')).control;
+            return queries.map(query => {
+                words.value = query;
+                words.dispatchEvent(new Event('input', { bubbles: true }));
+                const found = document.querySelectorAll('.guide-found > section:not([hidden])');
+                return [...found].slice(0, count).map(one => one.id);
+            });
+        }""",
+        [list(queries), count],
+    )
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 def test_reporters_own_words_find_the_entry_among_the_first_three(guide):
     reports = REPORTS["report"]
+    found = first_found(guide, [one["words"] for one in reports], 3)
     missed = {
         one["words"]: first
-        for one in reports
-        if not set(first := find(guide, one["words"])[:3]) & set(one["entries"])
+        for one, first in zip(reports, found, strict=True)
+        if not set(first) & set(one["entries"])
     }
     assert len(missed) <= len(reports) // 12, missed  # 55 of 60
 
 
+FORGIVEN = {
+    "rope": "rotary-along-the-heads",
+    "kv cache": "cache-not-reset",
+    "top-p": "top-p-boundary",
+    "nucleus": "top-p-boundary",
+    "sliding window": "crops-the-end",
+    "gradient accumulation": "accumulated-means",
+    "cache offset": "cached-position",
+    "leakage": "no-causal-mask",
+    "bfloat16": "half-precision-scores",
+    "perfect loss": "unshifted-targets",
+    "-1e4": "moderate-fill",
+    "\u22121e4": "moderate-fill",
+    "my loss goes to zero": "unshifted-targets",
+    "works for batch 1 only": "padding-seen",
+    "cached generation differs": "cached-position",
+    "top p": "top-p-boundary",  # without its hyphen
+    "topp": "top-p-boundary",
+    "KV-caches": "cache-not-reset",  # with one, and in the plural
+    "zero grad": "no-zero-grad",
+    "perplexities": "bits-and-nats",
+    "nuclues": "top-p-boundary",  # typed in a hurry
+    "gradeint acumulation": "accumulated-means",
+    "rota": "rotary-on-queries-only",  # still being typed
+}
+
+
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("rope", "rotary-along-the-heads"),
-        ("kv cache", "cache-not-reset"),
-        ("top-p", "top-p-boundary"),
-        ("nucleus", "top-p-boundary"),
-        ("sliding window", "crops-the-end"),
-        ("gradient accumulation", "accumulated-means"),
-        ("cache offset", "cached-position"),
-        ("leakage", "no-causal-mask"),
-        ("bfloat16", "half-precision-scores"),
-        ("perfect loss", "unshifted-targets"),
-        ("-1e4", "moderate-fill"),
-        ("\u22121e4", "moderate-fill"),
-        ("my loss goes to zero", "unshifted-targets"),
-        ("works for batch 1 only", "padding-seen"),
-        ("cached generation differs", "cached-position"),
-        ("top p", "top-p-boundary"),  # without its hyphen
-        ("topp", "top-p-boundary"),
-        ("KV-caches", "cache-not-reset"),  # with one, and in the plural
-        ("zero grad", "no-zero-grad"),
-        ("perplexities", "bits-and-nats"),
-        ("nuclues", "top-p-boundary"),  # typed in a hurry
-        ("gradeint acumulation", "accumulated-means"),
-        ("rota", "rotary-on-queries-only"),  # still being typed
-    ],
-)
-def test_search_forgives_hyphens_plurals_and_slips(guide, query, expected):
-    assert expected in find(guide, query)[:4]
+def test_search_forgives_hyphens_plurals_and_slips(guide):
+    found = dict(zip(FORGIVEN, first_found(guide, FORGIVEN, 4), strict=True))
+    assert {query: found[query] for query, name in FORGIVEN.items() if name not in found[query]} == {}
 
 
 @pytest.mark.browser

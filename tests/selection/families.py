@@ -107,9 +107,9 @@ class Family:
         Patterns of files, relative to `tests/`.
     fixed : callable
         Tests of the family -> those that every `make test` runs. It is given whole modules.
-    seconds : float
+    seconds : float or callable
         Processor seconds that one of its tests takes, children included, as
-        `python -m benchmarks.test_times` measures them.
+        `python -m benchmarks.test_times` measures them; callable: test -> its seconds.
     once : float
         What the first of a module takes beside: a class that is graded, a book that is built.
     holds : callable
@@ -126,7 +126,7 @@ class Family:
     name: str
     modules: tuple[str, ...]
     fixed: Callable
-    seconds: float
+    seconds: float | Callable
     once: float = 0.0
     holds: Callable = lambda test: True
     about: Callable = nothing
@@ -153,7 +153,7 @@ def seconds_of(test):
     """What a test takes, as a rule."""
     family = family_of(test)
     if family is not None:
-        return family.seconds
+        return family.seconds(test) if callable(family.seconds) else family.seconds
     return next(seconds for mark, seconds in SECONDS.items() if mark in test.marks or not mark)
 
 
@@ -259,20 +259,36 @@ def answers(tests):
 
 
 # A third of the notebooks, the same one always: every second solution, which has all kinds of tasks
-# and an experiment, and every fifth chapter, which takes three times as long. One chapter shows
-# that the play stands in where there are no corpora.
-ON_THE_PLAY = "04-bigram"
-GALLERY = "gallery-whole"
+# and an experiment, the chapters that run in seconds, and one page of figures. One chapter that
+# trains shows that the play stands in where there are no corpora.
+ON_THE_PLAY = "03-text"
+SHORT_CHAPTERS = ("01-averages", "02-affinities", "11-looking-inside", "gallery-whole")
+# Processor seconds of those that take long; solutions and pages of figures take some four.
+SECONDS_OF_NOTEBOOKS = {
+    **{"book/01-averages": 17, "book/02-affinities": 14, "book/03-text": 29, "book/04-bigram": 68},
+    **{"book/11-looking-inside": 26, "book/gallery-whole": 4, "solutions/05-head": 10},
+    **{"solutions/07-block": 26},
+}
+
+
+def notebook_of(test):
+    path = test.params["notebook"]
+    return f"{'solutions' if 'solutions' in path.parts else 'book'}/{path.stem}"
 
 
 def third_of_notebooks(test):
-    path = test.params["notebook"]
+    name = notebook_of(test)
     if test.name == "test_every_assertion_holds_on_the_play_without_data":
-        return path.stem == ON_THE_PLAY and "book" in path.parts
-    if not path.stem[:2].isdigit():
-        return path.stem == GALLERY
-    number = int(path.stem[:2])
-    return number % 2 == 1 if "solutions" in path.parts else number % 5 == 1
+        return name == f"book/{ON_THE_PLAY}"
+    folder, _, stem = name.partition("/")
+    if folder == "solutions" and stem[:2].isdigit():
+        return int(stem[:2]) % 2 == 1 and stem != "07-block"
+    return stem in SHORT_CHAPTERS
+
+
+def seconds_of_notebook(test):
+    name = notebook_of(test)
+    return SECONDS_OF_NOTEBOOKS.get(name, 4 if name.startswith("solutions/") else 80)
 
 
 def threats(tests):
@@ -297,7 +313,7 @@ def figures(tests):
 # references and of terms, and what Sphinx makes itself.
 KINDS_OF_PAGES = (
     *("book/index", "book/05-head", "exercises/01-averages/01-averages", "book/field-guide"),
-    *("book/instructor-guide", "book/references", "book/glossary", "search"),
+    *("book/notation", "book/references", "book/glossary", "search"),
 )
 
 # Tests that take long, and the quicker ones that try the same promise.
@@ -420,7 +436,7 @@ FAMILIES = (
         "notebooks",
         ("notebooks/test_outputs.py",),
         fixed=where(third_of_notebooks),
-        seconds=18,
+        seconds=seconds_of_notebook,
         about=file_of_notebook,
         reads=(*PACKAGES, "tests/notebooks", "benchmarks/results", "book/_assets"),
         holds=lambda test: "notebook" in test.params,

@@ -131,8 +131,12 @@ class Selection:
                 touched.setdefault((family, test.module, file), []).append(item)
         room = families.MOST_TOUCHED_SECONDS
         for (family, module, _), found in touched.items():
-            fit = max(0, int((room - family.once) / family.seconds))
-            room -= (family.once + family.seconds * min(fit, len(found))) if fit else 0
+            once, fit = family.once, 0
+            for item in found:
+                takes = once + families.seconds_of(tests[item])
+                if takes > room:
+                    break
+                room, once, fit = room - takes, 0, fit + 1
             chosen.update(found[:fit])
             if found[fit:]:
                 self.left_out[module] = self.left_out.get(module, 0) + len(found[fit:])
