@@ -348,6 +348,9 @@ AT_LESS_COST = {
     "publishing/test_site.py::test_more_cores_build_the_same_site": (
         "every test of the book, which all cores of the machine build"
     ),
+    "tasks/test_mutants.py::test_listed_equivalents_are_mutants_of_the_solution_*": (
+        "test_mutants.py, whose sample of changed solutions looks them up"
+    ),
     "grading/test_copies.py::test_copy_of_a_postgresql_gradebook_says_the_same": (
         "test_batch.py, which grades a class in PostgreSQL"
     ),
