@@ -290,7 +290,9 @@ FORGIVEN = {
 @pytest.mark.slow
 def test_search_forgives_hyphens_plurals_and_slips(guide):
     found = dict(zip(FORGIVEN, first_found(guide, FORGIVEN, 4), strict=True))
-    assert {query: found[query] for query, name in FORGIVEN.items() if name not in found[query]} == {}
+    assert {
+        query: found[query] for query, name in FORGIVEN.items() if name not in found[query]
+    } == {}
 
 
 @pytest.mark.browser

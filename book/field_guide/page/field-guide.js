@@ -34,6 +34,7 @@ function start() {
   article.querySelector("h1").after(form);
 
   const found = make("section", { className: "guide-found", hidden: true });
+  const title = make("h2", { className: "visually-hidden", textContent: "Entries found" });
   form.after(found);
   for (const entry of entries) fold(entry);
 
@@ -61,6 +62,7 @@ function start() {
       symptom && groups.find((group) => symptomOf(group) === symptom).querySelector("p");
     if (narrowed) {
       found.replaceChildren(
+        title,
         ...(advice ? [advice.cloneNode(true)] : []),
         ...fits.map((entry) => entry.section),
       );
