@@ -406,7 +406,7 @@ def test_link_to_an_entry_that_is_filtered_out_shows_it(guide):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_guide_breaks_no_rule_of_accessibility_in_either_theme(guide):
-    # Entries are alike, and axe takes a second for a dozen: those of one part, one of them unfolded.
+    # Entries are alike, and axe takes a second for a dozen: those of one part, one unfolded.
     guide.get_by_label("Where").select_option("scores")
     guide.locator("section#no-scale .guide-fold").press("Enter")
     assert 3 < len(shown(guide)) < 15
