@@ -17,6 +17,7 @@ from course_grader.commands.export import export
 from course_grader.commands.feedback import feedback
 from course_grader.commands.forget import anonymize, forget
 from course_grader.commands.grade import grade
+from course_grader.commands.hint import hint
 from course_grader.commands.late import late
 from course_grader.commands.my_gpt import my_gpt
 from course_grader.commands.new import new
@@ -41,7 +42,8 @@ app = typer.Typer(
 3. `jupyter lab exercises/`: fill an assignment; every task checks itself
 4. `course check exercises/01-averages/01-averages.ipynb`: run all of it from the top, as a grader
    does
-5. `course my-gpt train exercises/my-gpt/my-gpt.ipynb`: train the GPT you wrote, and send it
+5. `course hint 05/scores`: what the check says of one task, and the next of its hints
+6. `course my-gpt train exercises/my-gpt/my-gpt.ipynb`: train the GPT you wrote, and send it
 
 **Instructors**, after editing a notebook in solutions/:
 
@@ -78,7 +80,7 @@ def main(
 
 
 # In the order of their use, which is how `course --help` lists them.
-for student_command in (doctor, data, check):
+for student_command in (doctor, data, check, hint):
     app.command(rich_help_panel=_STUDENTS)(student_command)
 for instructor_command in (
     *(release, collect, roster, grade, late, regrade),

@@ -34,8 +34,8 @@ def course(*arguments, **environment):
 
 
 IN_ORDER = (
-    *("doctor", "data", "check", "release", "collect", "roster", "grade", "late", "regrade"),
-    *("feedback", "export", "forget", "anonymize"),
+    *("doctor", "data", "check", "hint", "release", "collect", "roster", "grade", "late"),
+    *("regrade", "feedback", "export", "forget", "anonymize"),
 )
 
 
