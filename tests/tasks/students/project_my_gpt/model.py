@@ -13,6 +13,8 @@ from students.project_my_gpt.programs import (
     right_programs,
 )
 
+SEEDS = [0, 1]
+
 RIGHT = {style: space["GPT"] for style, space in right_programs().items()}
 
 WRONG = {}
