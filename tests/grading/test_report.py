@@ -2,6 +2,7 @@
 
 import csv
 import html
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -229,3 +230,18 @@ def test_class_in_which_nothing_is_graded_has_a_page_too(entered):
     with Recorder(entered) as recorder:
         recorder.record(outcome(entered, "a", status=Status.FAILED, reason="x"), "key")
     assert "nobody's zero" in words(report.write(entered, NAME).read_text())
+
+
+def test_programs_that_are_alike_are_a_hint_on_the_report_of_a_project(graded, monkeypatch):
+    assert "Programs that are alike" not in report.write(graded, NAME).read_text(encoding="utf-8")
+    monkeypatch.setattr(report.catalogue, "chapters", lambda: {NAME: "of a project"})
+    for student, name in (("half", "scores"), ("none", "numbers")):
+        source = f"def program(x):\n    {name} = [x * n + 1 for n in range(9) if n % 2]\n"
+        source += f"    return max({name}) if {name} else None\n"
+        cell = {"cell_type": "code", "source": [source], "metadata": {}}
+        path = graded.submitted / student / NAME / f"{NAME}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    told = words(report.write(graded, NAME).read_text(encoding="utf-8"))
+    assert "half none 100 %" in told
+    assert "a hint and no verdict" in told
