@@ -83,7 +83,7 @@ _OTHER_FORMS = (
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockParts:
     """The weights of a block, outputs × inputs; heads are rows of `query`, `key` and `value`.
 
     Attributes
@@ -118,7 +118,7 @@ class Parts:
     positions : (block_size, C) float
     output_bias : (V,) float
     norm : pair of (C,) float
-    blocks : tuple of Block
+    blocks : tuple of BlockParts
     n_head : int
     """
 
@@ -127,7 +127,7 @@ class Parts:
     output: Tensor
     output_bias: Tensor
     norm: tuple[Tensor, Tensor]
-    blocks: tuple[Block, ...]
+    blocks: tuple[BlockParts, ...]
     n_head: int
 
     def logits(self, tokens: Tensor, form: Form = Form()) -> Tensor:
@@ -142,7 +142,7 @@ class Parts:
         x = _norm(x, self.norm, form) if form.last_norm else x
         return x @ self.output.mT + self.output_bias
 
-    def _attend(self, x: Tensor, block: Block, form: Form) -> Tensor:
+    def _attend(self, x: Tensor, block: BlockParts, form: Form) -> Tensor:
         B, T, C = x.shape
         H, D = self.n_head, C // self.n_head
         mixes = (block.query, block.key, block.value)
@@ -160,7 +160,7 @@ class Parts:
         return found @ block.projection.mT + block.biases[3]
 
 
-def _forward(x: Tensor, block: Block, form: Form) -> Tensor:
+def _forward(x: Tensor, block: BlockParts, form: Form) -> Tensor:
     hidden = x @ block.widen.mT + block.widen_bias
     if form.activation == "relu":
         hidden = hidden.relu()
@@ -443,7 +443,7 @@ class _Reading:
     def __init__(self, config: Config, names: dict[str, Any]):
         self._config, self._names = config, names
 
-    def __call__(self, block: Mapping[str, Tensor]) -> Block:
+    def __call__(self, block: Mapping[str, Tensor]) -> BlockParts:
         C, H = self._config.n_embd, self._config.n_head
         block = _stacked(block, H)
         names = self._names
@@ -469,7 +469,7 @@ class _Reading:
             (block[one], block.get(_bias_of(one), torch.zeros(C))) if one else _plain(C)
             for one in names["norms"]
         ]
-        return Block(
+        return BlockParts(
             **weights,
             biases=(biases["query"], biases["key"], biases["value"], biases["projection"]),
             widen=widen,

@@ -528,7 +528,7 @@ _EXPLAINED = (
         lambda e: not _swaps(e).any(),
         lambda _: (
             "With one block, exchanging two neighbors in the past leaves the last position's "
-            "logits as they were, wherever the two stand. Are positions embedded, and added to x?"
+            "logits as they were, whichever two they are. Are positions embedded, and added to x?"
         ),
     ),
     finding(
@@ -602,8 +602,8 @@ _EXPLAINED = (
         PROGRAM,
         lambda e: not _ends_with_norm(e),
         lambda _: (
-            "Your logits grow with the stream. All blocks add to it, so normalize it once "
-            "more before the output layer."
+            "Your logits grow with the stream. All blocks add to it, so normalize it "
+            "before the output layer, too."
         ),
     ),
     finding(
@@ -639,7 +639,7 @@ _EXPLAINED = (
     ),
     finding(
         "no-activation",
-        "Nothing stands between the two feed-forward layers.",
+        "There is nothing between the two feed-forward layers.",
         of("07-block", "A feed-forward network for each position"),
         lambda e: (form := _form(e)) is not None and form.activation == "none",
         lambda _: (

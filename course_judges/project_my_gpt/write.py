@@ -227,7 +227,7 @@ _EXPLAINED = (
         TRAINING,
         lambda e: not _keeps_mode(e),
         lambda _: (
-            "Whoever trains on would train without dropout, or evaluate with it. Keep "
+            "If training goes on, it does so without dropout, or evaluates with it. Keep "
             "`model.training` first, and give it to `model.train(…)` in the end."
         ),
     ),
