@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bs4 import BeautifulSoup, Tag
-from sphinx.errors import ExtensionError
 
 from course_page import runtime
 from course_page.errors import RuntimeMissingError
@@ -70,10 +69,6 @@ _UNSEEN = ("search.html", "genindex.html", "index.html")  # at the site's root
 _MOST_TEXT, _MOST_CODE = 1_300, 450  # letters of a section: what it is about stands first
 # A comment of the library's that has lines of its own, as half of what it weighs is.
 _COMMENT = re.compile(r"^[ \t]*/\*\*?(?!!)(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
-
-
-class SearchIndexError(ExtensionError):
-    """Words are given for a section that there is not."""
 
 
 @dataclass(frozen=True)
@@ -170,23 +165,14 @@ def script(found: Sequence[Section], words: Mapping[str, Sequence[str]]) -> str:
     found : sequence of Section
         All of the site.
     words : mapping of str to sequence of str
-        Address of a section to what learners call it.
+        Address of a section to what learners call it. A section may be on its way to another
+        page: words for one that there is not say nothing here, and a test names them.
 
     Returns
     -------
     str
         A classic script that sets `courseSections`.
-
-    Raises
-    ------
-    SearchIndexError
-        If words are given for a section that there is not.
     """
-    missing = sorted(set(words) - {section.address for section in found})
-    if missing:
-        raise SearchIndexError(
-            f"{WORDS.name} has words for {missing[0]}, which is no section of the site"
-        )
     rows = [
         [
             *(s.page, s.anchor, s.kind, s.title, s.inside, s.text, s.code),
@@ -236,13 +222,10 @@ def _write(app: Sphinx, error: Exception | None) -> None:
         if (file := site / f"{docname}.html").is_file()
         for section in sections(f"{docname}.html", file.read_text(encoding="utf-8"))
     ]
-    pages = {section.page for section in found}
     words = {
         f"{field_guide.PAGE}.html#{entry.name}": entry.words for entry in field_guide.read()
     } | tomllib.loads(WORDS.read_text(encoding="utf-8"))
-    # A site may have a part of the pages only, as those of tests have.
-    here = {address: said for address, said in words.items() if address.partition("#")[0] in pages}
-    (folder / INDEX).write_text(script(found, here), encoding="utf-8")
+    (folder / INDEX).write_text(script(found, words), encoding="utf-8")
 
 
 def _words(element: Tag) -> str:
