@@ -46,5 +46,6 @@ def need_gpt(figure: str, model: nn.Module) -> None:
     if absent:
         raise FigureError(
             f"{figure} shows a GPT of the course, and a {type(model).__name__} has no attribute "
-            f"`{absent}`. The weights of a nanoGPT become one by course_lib.nanogpt.gpt_of"
+            f"`{absent}`. A program of your own becomes one by course_lib.role_map.gpt_of, and the "
+            "weights of a nanoGPT by course_lib.nanogpt.gpt_of"
         )

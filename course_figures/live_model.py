@@ -18,6 +18,9 @@ from course_figures.sampling import bars, drawn_symbols, uniforms
 from course_figures.traits import Number, Text
 
 if TYPE_CHECKING:
+    from torch import nn
+
+    from course_lib.config import Config
     from course_lib.data import Vocabulary
     from course_lib.model import GPT
 
@@ -76,17 +79,28 @@ class LiveModel(Figure):
         super().__init__(prompt=prompt, **{"text": prompt, **state})
 
     @classmethod
-    def of(cls, model: GPT, vocabulary: Vocabulary, prompt: str = "", **state: Any) -> LiveModel:
+    def of(
+        cls,
+        model: nn.Module,
+        vocabulary: Vocabulary,
+        prompt: str = "",
+        *,
+        config: Config | None = None,
+        **state: Any,
+    ) -> LiveModel:
         """The figure for a GPT of yours, its matrices rounded to 8 bits.
 
         Parameters
         ----------
         model : GPT
-            Plain or fused, of the library or as chapter 08 writes it; it stays as it is.
+            Plain or fused, of the library or as chapter 08 writes it, or with `config` a program of
+            yours; it stays as it is.
         vocabulary : Vocabulary
             The one that it was trained with.
         prompt : str
             How the text begins.
+        config : Config, optional
+            The sizes of a program of yours, whose parts `course_lib.role_map` then finds.
         **state
             Further traits.
 
@@ -94,14 +108,19 @@ class LiveModel(Figure):
         ------
         ConfigError
             If the model is no GPT, or computes something else than the GPT of the library.
+        CheckpointError
+            Names the part of a program of yours that has no place in it.
         """
         from course_figures.live_weights import write_packed
+        from course_lib.role_map import gpt_of
+
+        shown: Any = model if config is None else gpt_of(model, config)
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "weights.safetensors"
-            write_packed(path, model, {"vocabulary": "".join(vocabulary.symbols)})
+            write_packed(path, shown, {"vocabulary": "".join(vocabulary.symbols)})
             packed = base64.b64encode(path.read_bytes()).decode("ascii")
-        state = {"layer": model.config.n_layer - 1, **state}
+        state = {"layer": shown.config.n_layer - 1, **state}
         return cls(prompt, weights=packed, **state)
 
     def check(self) -> None:

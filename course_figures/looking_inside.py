@@ -17,6 +17,7 @@ from course_figures.live_model import _load
 from course_figures.traits import Number, Text, Texts
 
 if TYPE_CHECKING:
+    from course_lib.config import Config
     from course_lib.data import Vocabulary
     from course_lib.model import GPT
 
@@ -77,20 +78,30 @@ class LookingInside(Figure):
 
     @classmethod
     def of(
-        cls, model: GPT, vocabulary: Vocabulary, text: str, position: int = 1, **state: Any
+        cls,
+        model: Any,
+        vocabulary: Vocabulary,
+        text: str,
+        position: int = 1,
+        *,
+        config: Config | None = None,
+        **state: Any,
     ) -> LookingInside:
         """The figure for a GPT of yours, its matrices rounded to 8 bits.
 
         Parameters
         ----------
         model : GPT
-            Plain or fused; its blocks may lack feed-forward networks.
+            Plain or fused; its blocks may lack feed-forward networks. With `config`, a program of
+            yours.
         vocabulary : Vocabulary
             The one that it was trained with.
         text : str
             What it reads.
         position : int
             Where to look first.
+        config : Config, optional
+            The sizes of a program of yours, whose parts `course_lib.role_map` then finds.
         **state
             Further traits.
 
@@ -98,13 +109,18 @@ class LookingInside(Figure):
         ------
         FigureError
             If the model lacks a part of the GPT of chapter 08, or computes something else.
+        CheckpointError
+            Names the part of a program of yours that has no place in it.
         """
         import torch
 
         from course_figures.live_weights import like, write_packed
         from course_lib.checkpoints import describe_model
         from course_lib.model import GPT, fuse
+        from course_lib.role_map import gpt_of
 
+        if config is not None:
+            model = gpt_of(model, config)
         need_gpt("LookingInside", model)
         gelu = describe_model(model)["gelu"]
         whole = fuse(like(model.config, model.state_dict(), gelu=gelu))

@@ -19,7 +19,7 @@ from torch import nn
 from course_figures import pages
 from course_figures.errors import FigureError
 from course_figures.live_model import LiveModel
-from course_lib import data, own_program, role_map
+from course_lib import data, own_program
 from course_lib.atomic import write_atomically
 from course_lib.config import Config
 from course_lib.data import Vocabulary
@@ -212,7 +212,7 @@ def live_page(
     CheckpointError
         Names the part that has no place in what a page computes.
     """
-    figure = LiveModel.of(role_map.gpt_of(model, config), Vocabulary("".join(alphabet)), prompt)
+    figure = LiveModel.of(model, Vocabulary("".join(alphabet)), prompt, config=config)
     below = (
         f"<p>{html.escape(facts)}.</p><h2>The program</h2>"
         '<pre style="overflow-x:auto;font-size:13px">'

@@ -141,14 +141,15 @@ def made(source, config=CONFIG):
 )
 def test_figures_show_a_program_of_ones_own(source):
     model = made(source)
-    ours = role_map.gpt_of(model, CONFIG)
-    live = LiveModel.of(ours, Vocabulary(LETTERS), "abc")
+    live = LiveModel.of(model, Vocabulary(LETTERS), "abc", config=CONFIG)
     tokens = torch.tensor([[0, 1, 2]])
     with torch.no_grad():
         logits = role_map.logits_in(model(tokens, tokens), 1, 3, 6)
     right = logits[0, -1].div(0.8).softmax(-1).numpy()
     assert np.abs(live.probabilities - right).max() < 0.02  # matrices are rounded to 8 bits
-    assert len(LookingInside.of(ours, Vocabulary(LETTERS), "abcabc").whole.losses) == 5
+    assert (
+        len(LookingInside.of(model, Vocabulary(LETTERS), "abcabc", config=CONFIG).whole.losses) == 5
+    )
 
 
 @pytest.mark.browser
