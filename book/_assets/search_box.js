@@ -66,7 +66,7 @@ globalThis.courseSearch = (() => {
     tokenize,
     processTerm,
     searchOptions: {
-      boost: { title: 4, words: 2, code: 0.5 },
+      boost: { title: 4, words: 2.5, code: 0.5 },
       prefix: (term, i, terms) => i === terms.length - 1 && term.length > 2, // still being typed
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       weights: { fuzzy: 0.1, prefix: 0.5 },
