@@ -60,7 +60,7 @@ export default defineFigure(["prompt", "seed"], (figure) => {
   const awake = () => running && inSight && !document.hidden;
   const rateAt = (step) => RATES.filter(([from]) => from <= step).at(-1)[1];
   const words = ({ known, all }) =>
-    all ? `, and ${known} of the ${all} longer words that it wrote are words of the play` : "";
+    all ? `; ${known} of its ${all} longer words are words of the play` : "";
 
   const say = (text) => {
     told.push(text);
@@ -73,8 +73,8 @@ export default defineFigure(["prompt", "seed"], (figure) => {
     const [loss, pairs] = [report.validation, about.counted].map((one) => number(one, 3));
     const beside =
       report.validation < about.counted
-        ? `better than counting pairs of letters (${pairs})`
-        : `still behind counting pairs of letters (${pairs})`;
+        ? `better than counting pairs (${pairs})`
+        : `still behind counting pairs (${pairs})`;
     return `loss ${loss}, ${beside}${words(report.words)}.`;
   };
 
