@@ -15,6 +15,7 @@ from course_grader.batch import Summary, grade
 from course_grader.commands.messages import escape
 from course_grader.course import Course
 from course_grader.gradebook.standing import Waiting, standing
+from course_grader.isolation import containers_of
 from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 from course_grader.sandbox.bubblewrap import IsolationMode
@@ -85,7 +86,7 @@ def grade_class(
         )
     form: IsolationMode = "warm" if sandboxed else "bare"
     address = scheduler if scheduler is not None else options.scheduler
-    containers = options.containers(isolation, limits, jobs or options.jobs or None)
+    containers = containers_of(options, isolation, limits, jobs or options.jobs or None)
     if containers is not None and (address or not sandboxed):
         other = f"--scheduler {address}" if address else "--no-sandbox"
         raise ConfigError(f"submissions run in containers or with {other}: choose one of the two")

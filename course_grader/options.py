@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from traitlets import Bool, Dict, Enum, Float, Int, TraitError, Unicode
@@ -13,9 +13,6 @@ from traitlets.config import Configurable
 from course_grader.course import Course
 from course_lib.errors import ConfigError
 from course_tasks.runner.limits import Limits
-
-if TYPE_CHECKING:
-    from course_grader.sandbox.containers import Containers
 
 # What the course itself reads in `nbgrader_config.py`; the rest is nbgrader's.
 _SECTIONS = ("CourseGrade", "PercentPerDay")
@@ -124,31 +121,6 @@ class CourseGrade(Configurable):
             return cls(config=course.settings)
         except TraitError as error:
             raise ConfigError(f"nbgrader_config.py: {error}") from error
-
-    def containers(self, chosen: str | None, limits: Limits, jobs: int | None) -> Containers | None:
-        """The containers in which submissions run; None where they run in processes.
-
-        Parameters
-        ----------
-        chosen : str or None
-            One of `ISOLATIONS`, or None: what the setting says.
-        limits : Limits
-        jobs : int or None
-            See `Containers`.
-
-        Raises
-        ------
-        ConfigError
-            If it is none of them.
-        """
-        chosen = chosen or self.isolation
-        if chosen not in ISOLATIONS:
-            raise ConfigError(f"--isolation {chosen}: there are {' and '.join(ISOLATIONS)}")
-        if chosen == ISOLATIONS[0]:
-            return None
-        from course_grader.sandbox.containers import Containers
-
-        return Containers(limits, self.image, jobs, self.container_runtime)
 
     def zone(self) -> ZoneInfo:
         """The time zone of the course.

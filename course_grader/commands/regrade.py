@@ -53,6 +53,7 @@ def regrade(
     """
     with explained():
         from course_grader.course import Course
+        from course_grader.isolation import containers_of
         from course_grader.options import CourseGrade
         from course_grader.regrade import Trial
 
@@ -68,7 +69,7 @@ def regrade(
             limits=limits,
             url=db,
             scheduler=scheduler if scheduler is not None else options.scheduler,
-            containers=None if scheduler else options.containers(None, limits, count),
+            containers=None if scheduler else containers_of(options, None, limits, count),
         )
         console.print("Grading again, beside the gradebook …", style="dim")
         with trying as trial:
