@@ -196,7 +196,13 @@ globalThis.courseSearch = (() => {
     };
     const row = (section, i, stems) => {
       const address = new URL(`${section.page}#${section.anchor}`, BASE);
-      const link = html("a", { href: address, tabindex: "-1" });
+      const link = html("a", {
+        href: address,
+        tabindex: "-1",
+        role: "option",
+        id: `${id}-${i}`,
+        "aria-selected": "false",
+      });
       link.append(
         html("span", { class: "search-box-kind" }, section.kind),
         html("b", {}, ...withMarks(section.title, stems)),
@@ -214,7 +220,7 @@ globalThis.courseSearch = (() => {
         input.closest("dialog")?.close();
         if (address.pathname === location.pathname) setTimeout(land);
       });
-      return html("li", { role: "option", id: `${id}-${i}`, "aria-selected": "false" }, link);
+      return link;
     };
     const show = async () => {
       const question = input.value.trim();
@@ -233,7 +239,7 @@ globalThis.courseSearch = (() => {
       if (asked !== question) return; // typed on meanwhile
       const stems = marked(question);
       options = found.map((section, i) => row(section, i, stems));
-      list.replaceChildren(...options);
+      list.replaceChildren(...options.map((one) => html("li", { role: "presentation" }, one)));
       list.hidden = options.length === 0;
       input.setAttribute("aria-expanded", String(!list.hidden));
       status.textContent = options.length
@@ -252,7 +258,7 @@ globalThis.courseSearch = (() => {
         choose(((chosen + 1 + steps[event.key] + count) % count) - 1);
       } else if (event.key === "Enter" && chosen >= 0) {
         event.preventDefault();
-        options[chosen].querySelector("a").click();
+        options[chosen].click();
       }
     });
   };

@@ -152,7 +152,7 @@ def test_results_come_while_typing_and_lead_to_the_section(request, visit, over)
     place = titles.index("Why the root of D")
     for _ in range(place + 1):
         page.keyboard.press("ArrowDown")
-    assert rows.nth(place).get_attribute("aria-selected") == "true"
+    assert rows.nth(place).get_by_role("option").get_attribute("aria-selected") == "true"
     page.keyboard.press("Enter")
     page.wait_for_url("**/book/02-affinities.html#why-the-root-of-d")
     marks = "CSS.highlights.get('course-search')"
