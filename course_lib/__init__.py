@@ -32,6 +32,10 @@ Beside the path
     12. `worked`: one sentence with small numbers, which chapters 01, 02 and 05 to 07 follow.
     13. `mime`: how figures are stored. `plots`: still figures. `errors`: every error raised.
 
+Tools, which no chapter teaches, so an evening does without them
+    14. `role_map`: which part of a GPT each tensor of somebody else's program is. `own_program`:
+        a program of one's own, read from a file, and how it trains.
+
 Importing this package alone imports neither torch nor matplotlib; its parts do, when they are
 asked for.
 """

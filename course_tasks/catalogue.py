@@ -151,6 +151,11 @@ def chapter_of(assignment: str) -> str:
     return assignment if assignment in chapters() else assignment[:2]
 
 
+def is_project(chapter: str) -> bool:
+    """Whether what `chapters` names is a project, such as "my-gpt", and no chapter."""
+    return chapters()[chapter].startswith(f"course_tasks.{_PROJECT}")
+
+
 def split(task: str) -> tuple[str, str]:
     """Chapter and short name of a task: "05" and "scores" of "05/scores".
 

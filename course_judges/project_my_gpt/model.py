@@ -195,6 +195,8 @@ def _ends_with_norm(e: Evidence) -> bool:
 
 
 def _normalizes(e: Evidence) -> bool:
+    if _no_distribution(e):  # in probabilities, it depends on the draw whether norms can be seen
+        return False
     return _norm_kind(e) != "none" and _ends_with_norm(e) and _layers_count(e)
 
 

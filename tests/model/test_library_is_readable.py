@@ -15,6 +15,7 @@ MODULES = {
     if path != ROOT / "__init__.py"
 }
 PACKAGES = {"data", "data.play"}  # they pass on what their modules hold
+TOOLS = {"role_map", "own_program"}  # they serve a program of one's own, and no chapter
 READING_ORDER = re.findall(r"`((?:data\.)?(?:play\.)?[a-z_]+)`", inspect.getdoc(course_lib))
 
 
@@ -31,9 +32,19 @@ def imported_by(path: Path) -> set[str]:
 
 
 def test_library_can_be_read_in_an_evening():
-    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in MODULES.items()}
+    taught = MODULES.items() - {(name, MODULES[name]) for name in TOOLS}
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in taught}
     assert sum(lines.values()) <= 6750
     assert max(lines.values()) <= 400, max(lines, key=lines.__getitem__)
+
+
+def test_no_chapter_and_no_module_that_is_read_needs_a_tool():
+    for name in MODULES.keys() - TOOLS:
+        assert not imported_by(MODULES[name]) & TOOLS, name
+    for path in (ROOT.parent / "book").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        named = [name for name in TOOLS if re.search(rf"course_lib\S* (import )?{name}\b", text)]
+        assert not named, f"{path.name}: {named}"
 
 
 def test_fit_reads_down_on_a_few_screens():

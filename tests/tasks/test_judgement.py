@@ -188,6 +188,8 @@ def test_warnings_cost_nothing(task, capfd):
         print("a line on stderr", file=sys.stderr)
         return answer(*args, **kwargs)
 
+    loud.__wrapped__ = answer  # as a decorator leaves it, so that what stands beside it is found
+
     verdict = check(task, loud, seed=0)
     assert verdict.points == verdict.out_of
     assert "something will change" in str(verdict)

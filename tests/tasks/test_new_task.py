@@ -69,7 +69,9 @@ students.ch14_pointers.last_seen: write what is wrong and no known mistake
 @pytest.fixture
 def course(tmp_path):
     """A copy of the course with one chapter."""
-    others = shutil.ignore_patterns("__pycache__", *(f"ch{n:02}_*" for n in range(2, 14)))
+    others = shutil.ignore_patterns(
+        "__pycache__", "project_*", *(f"ch{n:02}_*" for n in range(2, 14))
+    )
     for package in ("course_lib", "course_tasks", "course_judges", "tests/tasks"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=others)
     for name in ("solutions/01-averages", "book"):

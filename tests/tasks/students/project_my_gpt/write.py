@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - slips are rows of a table
 """Answers to my-gpt/write, of programs that train for as many steps everywhere."""
 
-from students.project_my_gpt.programs import OF_A_KNOWN_SHAPE, STYLES, changed
+from students.project_my_gpt.programs import OF_A_KNOWN_SHAPE, STYLES, changed, names_of
 from students.project_my_gpt.train import with_a_clock
 
 SEEDS = [0]
@@ -12,6 +12,26 @@ RIGHT = {name: with_a_clock(changed(STYLES[name]), 0.0125)["write"] for name in 
 RIGHT["a file of a known shape"] = with_a_clock(OF_A_KNOWN_SHAPE, 0.0125)["write"]
 
 WRONG = {}
+
+# `write` is asked for a model, so what stands beside it is unfilled as well.
+SCAFFOLD = names_of(
+    """
+from torch import nn
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, block_size, n_embd, n_head, n_layer):
+        raise NotImplementedError
+
+
+def train(text, seconds):
+    raise NotImplementedError
+
+
+def write(model, prompt, n):
+    raise NotImplementedError
+"""
+)["write"]
 
 _DRAW = "        following = torch.multinomial(probabilities, 1)\n"
 _LOGITS = "logits = model(tokens[:, -model.block_size :])[0][:, -1]"
