@@ -91,7 +91,7 @@ def _interpreter() -> Iterator[str]:
     """Options for the files of Python, and for nothing beside them."""
     view = interpreter_files.view()
     # A Python in a folder that each run has anew; see `prefixes_to_keep`.
-    kept = sorted(one for one in prefixes_to_keep() if one == os.path.realpath(one))
+    kept = sorted(one for one in prefixes_to_keep() - view.shown if one == os.path.realpath(one))
     for prefix in kept:
         yield from ("--tmpfs", prefix)
     # Folders that bubblewrap makes for what it binds are its user's alone, and runs may be others.

@@ -59,11 +59,13 @@ def main() -> NoReturn:
     libc = ctypes.CDLL(None, use_errno=True)
     root = os.geteuid() == 0
     try:
+        if users == NO_RANGE:
+            # First: afterwards, what Python would import to read these files may be covered.
+            user, group = free_number("uid_map", users_here()), free_number("gid_map", ())
         command = [program, *(stage(libc, arguments) if root else arguments)]
         if users != NO_RANGE:
             enter_range(libc, users, root=root)
         else:
-            user, group = free_number("uid_map", users_here()), free_number("gid_map", ())
             own_rights = bool(os.stat(program).st_mode & stat.S_ISUID)
             _give_up_root(libc, user, group, keep_bounds=own_rights)
         if root:

@@ -16,7 +16,9 @@ import platform
 import random
 import resource
 import signal
+import site
 import sys
+import sysconfig
 from pathlib import Path
 
 from course_tasks.errors import IsolationError
@@ -118,18 +120,19 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
 @functools.cache
 def prefixes_to_keep() -> frozenset[str]:
     """Folders of Python that lie in a writable place, or have a name there; found before a process
-    is forked.
+    is forked. None lies in another one.
     """
-    prefixes = {
-        name(prefix)
-        for prefix in (sys.prefix, sys.base_prefix)
+    # A link may lead from an environment to packages elsewhere, so those count for themselves.
+    libraries = (sysconfig.get_path(one) for one in ("stdlib", "platstdlib", "purelib", "platlib"))
+    folders = (sys.prefix, sys.base_prefix, *libraries, *site.getsitepackages())
+    named = {
+        name(folder)
+        for folder in folders
+        if os.path.isdir(folder)
         for name in (os.path.abspath, os.path.realpath)
     }
-    return frozenset(
-        prefix
-        for prefix in prefixes
-        if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
-    )
+    kept = {one for one in named if any(Path(one).is_relative_to(place) for place in WRITABLE)}
+    return frozenset(one for one in kept if not kept.intersection(map(str, Path(one).parents)))
 
 
 def fresh_folders(limits: Limits) -> None:

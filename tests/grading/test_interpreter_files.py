@@ -162,26 +162,26 @@ from pathlib import Path
 from course_grader.sandbox import interpreter_files, selftest
 from course_grader.sandbox.sandbox import Sandbox
 root = Path(sys.argv[1])
-with Sandbox("warm") as one:
+with Sandbox("warm", own_users=sys.argv[2] == "own users") as one:
     walls = selftest.prove(one, root, [root / "gradebook", Path(sys.prefix)])
 broken = [f"{wall.name}: {wall.found}" for wall in walls if not wall.holds]
 print(json.dumps([sys.prefix, sys.base_prefix, broken]))
 """
 
 
-def environment_of(python, folder, *options):
+def environment_of(python, folder, *options, packages=None):
     """An environment in a folder of this environment's packages, with another interpreter."""
     subprocess.run([python, "-m", "venv", "--without-pip", *options, folder], check=True)
-    packages = folder / "lib" / VERSION / "site-packages"
-    packages.rmdir()
-    packages.symlink_to(sysconfig.get_path("purelib"))
+    place = folder / "lib" / VERSION / "site-packages"
+    place.rmdir()
+    place.symlink_to(packages or sysconfig.get_path("purelib"))
     return folder / "bin" / "python"
 
 
-def proved(python, root):
-    (root / "gradebook").mkdir()
+def proved(python, root, users="own users"):
+    (root / "gradebook").mkdir(exist_ok=True)
     done = subprocess.run(
-        [python, "-c", PROVE, root],
+        [python, "-c", PROVE, root, users],
         capture_output=True,
         text=True,
         check=False,
@@ -226,10 +226,29 @@ def test_every_wall_holds_with_a_relocated_interpreter_as_conda_installs_one(fol
         if entry.name not in ("site-packages", "test", "__pycache__"):
             copy = shutil.copytree if entry.is_dir() else shutil.copy2
             copy(entry, folder / "lib" / VERSION / entry.name)
-    packages = folder / "lib" / VERSION / "site-packages"
+    python = folder / "bin" / "python"
+    # A distribution's interpreter has another place for packages when no environment is around it.
+    asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = Path(subprocess.check_output([python, "-I", "-S", "-c", asked], text=True).strip())
+    assert packages.is_relative_to(folder)
+    packages.parent.mkdir(parents=True, exist_ok=True)
     packages.symlink_to(sysconfig.get_path("purelib"))
-    prefix, base_prefix, broken = proved(folder / "bin" / "python", folder)
-    assert (prefix, base_prefix, broken) == (str(folder), str(folder), [])
+    for users in ("own users", "one user"):
+        assert proved(python, folder, users) == [str(folder), str(folder), []]
+
+
+def test_every_wall_holds_with_packages_that_a_link_finds_where_each_run_writes():
+    """As in an environment whose packages were put on a larger or faster disk."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        packages = Path(name) / "packages"
+        try:
+            shutil.copytree(sysconfig.get_path("purelib"), packages, copy_function=os.link)
+        except shutil.Error:
+            pytest.skip("packages cannot be in /tmp as hard links: it is on another disk")
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as root:
+            python = environment_of(sys.executable, Path(root) / "venv", packages=packages)
+            prefix, _, broken = proved(python, Path(root))
+            assert (prefix, broken) == (f"{root}/venv", [])
 
 
 def test_environment_that_is_reached_by_a_link_where_each_run_writes_stays_whole(tmp_path):
