@@ -16,6 +16,11 @@ SOLUTIONS = sorted((ROOT / "solutions").glob("[!.]*/*.ipynb"))
 EXERCISES = sorted((ROOT / "exercises").glob("[!.]*/*.ipynb"))
 
 IGNORED, ASSERTION = "nbval-ignore-output", "assertion"
+
+# What an experiment gives is checked by its judge. How far a training of some seconds comes depends
+# on the machine, and so does whether a check is told to take long: `tests/tasks/test_my_gpt.py`
+# says that the solution is the judge's own program, which is tried for as many steps everywhere.
+VOUCHED_FOR_ELSEWHERE = {"run-experiment", "project-07", "project-10"}
 CLOCKS = {"perf_counter", "perf_counter_ns", "monotonic", "process_time", "timeit", "time_ns"}
 
 
@@ -54,7 +59,7 @@ def test_notebook_is_stored_as_from_one_clean_run(path):
 def test_output_that_may_differ_is_followed_by_an_assertion(path):
     cells = code_cells(path)
     for (number, cell), following in zip(cells, [*cells[1:], None], strict=True):
-        if IGNORED not in tags(cell) or cell.id == "run-experiment":  # its numbers are checked
+        if IGNORED not in tags(cell) or cell.id in VOUCHED_FOR_ELSEWHERE:
             continue
         assert following is not None, f"cell {number} is ignored, and no cell vouches for it"
         asserting, next_cell = following

@@ -1,17 +1,68 @@
 """What a judge of whole programs rests on: chance, time, and sentences that belong together."""
 
+import ast
+import inspect
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import pytest
 from students.project_my_gpt import model, train, write
 
 from course_judges import catalogue as judges
 from course_judges.judging import judge
+from course_judges.project_my_gpt import program
 from course_judges.project_my_gpt import write as writing
 from course_tasks import catalogue
 from course_tasks.answers import Answers
 from course_tasks.project_my_gpt.write import LENGTH
 
 RIGHT_PROGRAMS = 4000
+SOLUTION = Path(__file__).parents[2] / "solutions" / "my-gpt" / "my-gpt.ipynb"
+
+
+class _Bare(ast.NodeTransformer):
+    """Leaves out what changes nothing: types, docstrings, and assertions for a type checker."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.returns = None
+        node.body = [one for one in node.body if not _is_text(one)]
+        return node
+
+    def visit_ClassDef(self, node):
+        self.generic_visit(node)
+        node.body = [one for one in node.body if not _is_text(one)]
+        return node
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_Assert(self, node):
+        return None
+
+    def visit_AnnAssign(self, node):
+        if node.value is None:
+            return None
+        return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+
+def _is_text(statement):
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def definitions(source):
+    """What a program defines: name -> its statements, however they are annotated."""
+    bare = _Bare().visit(ast.parse(source))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return {one.name: ast.unparse(one) for one in bare.body if isinstance(one, kinds)}
+
+
+def test_solution_is_the_program_that_is_judged_with_a_clock_that_counts_looks():
+    cells = nbformat.read(SOLUTION, as_version=4).cells
+    solution = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert definitions(solution) == definitions(inspect.getsource(program))
 
 
 def test_places_of_what_is_drawn_from_a_distribution_pass_in_a_class_of_any_size():
