@@ -60,6 +60,14 @@ _TOOLS = (
 )
 
 # Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
+# Extensions of the book import this package, which is installed nowhere: a book whose sources lie
+# in another folder finds it, too.
+_IMPORTS_THIS = {
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")])
+    )
+}
+
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 _STAMP = ".built-from"
@@ -313,7 +321,7 @@ def run_jupyter_book(
     result = subprocess.run(
         command,
         cwd=root,
-        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+        env={**os.environ, **_IMPORTS_THIS, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -40,7 +40,8 @@ def write_small_book(folder):
     (folder / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
     for part in ("_assets", "_ext", "field_guide", "recorded_verdicts"):
         shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    for file in ("references.bib", "section_words.toml"):
+        shutil.copy(ROOT / "book" / file, folder / "book")
     (folder / "book" / "index.md").write_text("# A book\n\nWith $x^2$.\n")
     for name in ("book", "exercises/01-one", "solutions/01-one"):
         (folder / name).mkdir(parents=True, exist_ok=True)
