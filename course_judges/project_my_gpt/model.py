@@ -15,7 +15,7 @@ import torch
 
 from course_judges.evidence import Evidence
 from course_judges.project_my_gpt.program import GPT
-from course_judges.project_my_gpt.saying import finding, of, stopped
+from course_judges.project_my_gpt.saying import finding, stopped
 from course_judges.rubric import Part, Task
 from course_judges.wording import listed, number
 from course_lib import role_map
@@ -23,7 +23,7 @@ from course_lib.config import Config
 from course_lib.errors import CheckpointError
 from course_tasks.answers import Array
 from course_tasks.project_my_gpt.model import LARGE, START_ROWS
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Section
 
 # How far logits move, as a share of their spread, when something that reaches them is changed, at
 # least; rounding in float32 stays a hundred times below.
@@ -39,8 +39,8 @@ _FEWEST, _MOST = 11.4, 16.6
 _GROWTH_WITHOUT_LAST_NORM = 1.5
 
 
-PROGRAM = of("08-gpt", "The whole program")
-START = of("08-gpt", "Where it starts")
+PROGRAM = Section("08-gpt", "The whole program")
+START = Section("08-gpt", "Where it starts")
 
 
 def _sizes(e: Evidence) -> tuple[int, int, int, int]:
@@ -307,7 +307,7 @@ def _not_finite(e: Evidence) -> Finding | None:
                 f"The first is at position {where[-2]} of a text. A row of scores in which "
                 "everything is hidden gives NaN: the first position has to see itself. A division "
                 "by 0 and a logarithm of 0 do as well.",
-                of("05-head", "Nothing from the future"),
+                Section("05-head", "Nothing from the future"),
             )
     return None
 
@@ -405,9 +405,9 @@ def _unreached_told(e: Evidence) -> str:
     )
 
 
-_SCORES = of("05-head", "Why the scale is the head size")
-_STREAM = of("07-block", "The residual stream")
-_MASK = of("05-head", "Nothing from the future")
+_SCORES = Section("05-head", "Why the scale is the head size")
+_STREAM = Section("07-block", "The residual stream")
+_MASK = Section("05-head", "Nothing from the future")
 
 _EXPLAINED = (
     _error,
@@ -432,7 +432,7 @@ _EXPLAINED = (
     finding(
         "not-repeatable",
         "In evaluation mode, your model gives different logits for the same tokens.",
-        of("08-gpt", "Writing to the end"),
+        Section("08-gpt", "Writing to the end"),
         lambda e: not _repeats(e),
         lambda _: (
             "Dropout has to stop after `model.eval()`: `nn.Dropout` does, and `F.dropout` "
@@ -526,7 +526,7 @@ _EXPLAINED = (
     finding(
         "no-positions",
         "Your model doesn't notice the order of the tokens.",
-        of("05-head", "No order without positions"),
+        Section("05-head", "No order without positions"),
         lambda e: not _swaps(e).any(),
         lambda _: (
             "With one block, exchanging two neighbors in the past leaves the last position's "
@@ -536,7 +536,7 @@ _EXPLAINED = (
     finding(
         "positions-alike",
         "Some positions are the same to your model.",
-        of("05-head", "No order without positions"),
+        Section("05-head", "No order without positions"),
         lambda e: not _swaps(e).all(),
         lambda e: (
             "With one block, the last position's logits stay the same when the tokens at "
@@ -546,7 +546,7 @@ _EXPLAINED = (
     finding(
         "blocks-not-registered",
         "Your blocks are not among the model's parameters.",
-        of("08-gpt", "The whole program"),
+        Section("08-gpt", "The whole program"),
         lambda e: (
             not _layers_count(e)
             and _count(e, "in_matrices")
@@ -581,7 +581,7 @@ _EXPLAINED = (
     finding(
         "n-head-ignored",
         "Your model computes the same with one head as with several.",
-        of("06-heads", "Subspaces"),
+        Section("06-heads", "Subspaces"),
         lambda e: not _heads_count(e),
         lambda e: (
             f"With the same weights, n_head = {e.number('H')} and n_head = 1 give the same "
@@ -642,7 +642,7 @@ _EXPLAINED = (
     finding(
         "no-activation",
         "There is nothing between the two feed-forward layers.",
-        of("07-block", "A feed-forward network for each position"),
+        Section("07-block", "A feed-forward network for each position"),
         lambda e: (form := _form(e)) is not None and form.activation == "none",
         lambda _: (
             "With these weights, two linear layers in a row give your logits, and those can "

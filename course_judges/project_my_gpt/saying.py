@@ -11,11 +11,6 @@ from course_tasks.verdict import Finding, Section
 _OURS = ("ReturnedTypeError", "CheckpointError")
 
 
-def of(chapter: str, heading: str) -> Section:
-    """A section of the book."""
-    return Section(chapter, heading)
-
-
 def finding(
     name: str,
     what: str,

@@ -8,12 +8,12 @@ import numpy as np
 
 from course_judges.evidence import Evidence
 from course_judges.project_my_gpt import program
-from course_judges.project_my_gpt.saying import finding, of, stopped
+from course_judges.project_my_gpt.saying import finding, stopped
 from course_judges.rubric import Part, Task
 from course_judges.wording import number
 from course_tasks.answers import Array
 from course_tasks.project_my_gpt.train import CONTEXTS
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Section
 
 # Counted pairs with a small addition are still counted pairs.
 BELOW_PAIRS = 0.05
@@ -26,10 +26,10 @@ _SMOOTHING = 0.1
 # so many seconds; one that doesn't look at it goes on for minutes.
 _LATE_TIMES, _LATE_SECONDS = 3, 5.0
 
-LOOP = of("08-gpt", "The training loop")
-RATE = of("08-gpt", "A rate that rises and falls")
-WRITING = of("08-gpt", "Writing to the end")
-TARGETS = of("03-text", "Context and target")
+LOOP = Section("08-gpt", "The training loop")
+RATE = Section("08-gpt", "A rate that rises and falls")
+WRITING = Section("08-gpt", "Writing to the end")
+TARGETS = Section("03-text", "Context and target")
 
 
 def _probabilities(e: Evidence) -> Array:

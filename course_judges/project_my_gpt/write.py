@@ -12,21 +12,21 @@ import numpy as np
 
 from course_judges.evidence import Evidence
 from course_judges.project_my_gpt import program
-from course_judges.project_my_gpt.saying import finding, of, stopped
+from course_judges.project_my_gpt.saying import finding, stopped
 from course_judges.rubric import Part, Task
 from course_judges.wording import number
 from course_tasks.answers import Array
 from course_tasks.project_my_gpt.program import as_text
 from course_tasks.project_my_gpt.write import LENGTH, PROMPT
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Section
 
 _BINS = 20
 # The quantile of chi-square with 19 degrees of freedom that is exceeded once in ten million times.
 _MOST = 69.78
 
-WRITING = of("08-gpt", "Writing to the end")
-CHOICE = of("08-gpt", "Choosing the next symbol")
-TRAINING = of("08-gpt", "Sampling in training mode")
+WRITING = Section("08-gpt", "Writing to the end")
+CHOICE = Section("08-gpt", "Choosing the next symbol")
+TRAINING = Section("08-gpt", "Sampling in training mode")
 
 
 def _codes(e: Evidence, name: str) -> Array:
