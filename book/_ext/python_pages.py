@@ -182,7 +182,7 @@ def _chapter(path: Path) -> Mapping[str, Any]:
             | {"label": turn.name.partition("/")[2].replace("-", " ")}
             for turn in turns.of_chapter(chapter)
         ],
-        "cells": _cells(_runs(path)),
+        "cells": _cells(runs.of_chapter(json.loads(path.read_text(encoding="utf-8")))),
     }
 
 
@@ -203,10 +203,6 @@ def _cells(found: Collection[runs.Run]) -> Mapping[str, Any]:
             for run in found
         ],
     }
-
-
-def _runs(path: Path) -> tuple[runs.Run, ...]:
-    return runs.of_chapter(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _inert(value: Any) -> str:
@@ -239,8 +235,9 @@ def _name_cells(app: Sphinx, document: nodes.document) -> None:
 
 def _name_runs(document: nodes.document, path: Path) -> None:
     """Give the cells that run an id; MyST-NB counts cells as the notebook does."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    held = {run.cell for run in _runs(path)}
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    held = {run.cell for run in runs.of_chapter(notebook)}
     for one in document.findall(nodes.container):
         index = one.get("cell_index")
         if index is not None and cells[index].get("id") in held:
