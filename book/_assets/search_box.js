@@ -37,19 +37,6 @@ globalThis.courseSearch = (() => {
     [/\b(layer[ -]?norm\w*|rms[ -]?norm\w*)\b/g, " layernorm norm "],
   ];
 
-  // Endings, longest first; what is left must keep three letters.
-  const ENDINGS = "ations ation ings ing ies ied ers ed es er ly s e y".split(" ");
-
-  const stem = (word) => {
-    if (word.length < 4 || /\d/.test(word)) return word;
-    for (const ending of ENDINGS) {
-      if (!word.endsWith(ending) || word.length - ending.length < 3) continue;
-      if (ending === "s" && word.endsWith("ss")) continue;
-      return word.slice(0, -ending.length).replace(/([bdfgmnprt])\1$/, "$1");
-    }
-    return word;
-  };
-
   const tokenize = (text) =>
     SAME.reduce(
       (words, [names, word]) => words.replace(names, word),
@@ -59,7 +46,7 @@ globalThis.courseSearch = (() => {
       .filter(Boolean);
 
   // Numbers of steps and dimensions are the asker's own.
-  const processTerm = (word) => (COMMON.has(word) || /^\d{3,}$/.test(word) ? null : stem(word));
+  const processTerm = (word) => (COMMON.has(word) || /^\d{3,}$/.test(word) ? null : wordStem(word));
 
   const OPTIONS = {
     fields: ["title", "inside", "words", "text", "code"],
@@ -134,7 +121,7 @@ globalThis.courseSearch = (() => {
     text
       .split(/([\p{L}\p{N}_]+)/u)
       .filter(Boolean)
-      .map((part) => [part, part.length > 2 && stems.has(stem(part.toLowerCase()))]);
+      .map((part) => [part, part.length > 2 && stems.has(wordStem(part.toLowerCase()))]);
 
   /** The sentence of a text with most of the marked words, no longer than two lines. */
   const excerpt = (text, stems) => {
@@ -143,7 +130,7 @@ globalThis.courseSearch = (() => {
       new Set(
         pieces(sentence, stems)
           .filter(([, on]) => on)
-          .map(([w]) => stem(w.toLowerCase())),
+          .map(([w]) => wordStem(w.toLowerCase())),
       ).size;
     const best = sentences.reduce((a, b) => (worth(b) > worth(a) ? b : a));
     return best.trim().slice(0, 180);

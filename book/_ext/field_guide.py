@@ -301,6 +301,7 @@ def _add(app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree
     """Add what the guide's page loads, to that page alone."""
     if page == PAGE:
         app.add_css_file("field-guide.css")
+        app.add_js_file("word_stem.js", loading_method="defer")  # once, where the search has it
         app.add_js_file("field-guide-search.js", loading_method="defer")
         app.add_js_file("field-guide.js", loading_method="defer")
 

@@ -206,6 +206,7 @@ def _take_ranking(app: Sphinx) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(_COMMENT.sub("", place.read_text(encoding="utf-8")), encoding="utf-8")
     app.config.html_static_path.append(str(static))
+    app.add_js_file("word_stem.js", loading_method="defer")
     app.add_js_file("search_box.js", loading_method="defer")
 
 

@@ -16,34 +16,6 @@ globalThis.fieldGuideSearch = (() => {
     ).split(" "),
   );
 
-  // Endings, longest first; what is left must keep three letters.
-  const ENDINGS = [
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ies",
-    "ied",
-    "ers",
-    "ed",
-    "es",
-    "er",
-    "ly",
-    "s",
-    "e",
-    "y",
-  ];
-
-  function stem(word) {
-    if (word.length < 4 || /\d/.test(word)) return word;
-    for (const ending of ENDINGS) {
-      if (!word.endsWith(ending) || word.length - ending.length < 3) continue;
-      if (ending === "s" && word.endsWith("ss")) continue;
-      return word.slice(0, -ending.length).replace(/([bdfgmnprt])\1$/, "$1");
-    }
-    return word;
-  }
-
   // Words and numbers of a text: 1e-9, -inf and 1/sqrt(d_k) keep what makes them themselves.
   function split(text) {
     return text
@@ -64,8 +36,8 @@ globalThis.fieldGuideSearch = (() => {
   // Stems of a text, and each pair of neighbors as one word.
   function stems(text) {
     const plain = split(text).filter((word) => !COMMON.has(word));
-    const found = plain.map(stem);
-    const joined = plain.slice(1).map((word, i) => stem(plain[i] + word));
+    const found = plain.map(wordStem);
+    const joined = plain.slice(1).map((word, i) => wordStem(plain[i] + word));
     return { found, joined };
   }
 
