@@ -6,6 +6,9 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 
+GIVEN_UP = ("net::ERR_ABORTED", "NS_BINDING_ABORTED")
+"""What Chromium and Firefox say of a request that nobody waits for: its page was left meanwhile."""
+
 
 class Visit:
     """One reader: a page, and what a console, a network tab and a wall around the machine noticed.
@@ -26,7 +29,7 @@ class Visit:
         self.context.route("**/*", self._wall)
         self.context.on("console", self._console)
         self.context.on("weberror", lambda one: self.faults.append(f"script error: {one.error}"))
-        self.context.on("requestfailed", lambda asked: self.faults.append(f"failed: {asked.url}"))
+        self.context.on("requestfailed", self._failed)
         self.context.on("response", self._response)
         self.page = self.context.new_page()
 
@@ -46,6 +49,10 @@ class Visit:
     def _console(self, message):
         if message.type in ("error", "warning"):
             self.faults.append(f"console {message.type}: {message.text}")
+
+    def _failed(self, asked):
+        if asked.failure not in GIVEN_UP:
+            self.faults.append(f"failed: {asked.url}")
 
     def _response(self, response):
         if response.status >= 400:
