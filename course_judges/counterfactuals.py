@@ -23,7 +23,7 @@ from course_judges.evidence import Evidence, same_case
 from course_judges.wording import first_upper, results_by_name
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding, Section, Tells
 
 # Changes that a student may make in some rows only; a negative number or a square is unlikely.
 _PLAUSIBLE = ("-one-more", "-one-less", "-for-all", "-transposed", "-exchanged")
@@ -100,6 +100,7 @@ class OtherArguments:
                     f"Where your answer is wrong, it would be right with {change.words}.",
                     f"This is the case for {partial.share_wrong(first, (case,))}.",
                     self._section,
+                    tells=Tells.CAUSE,
                 )
         return None
 
@@ -193,6 +194,7 @@ def _finding(change: Change, case: str, evidence: Evidence, section: Section) ->
         f"{subject} would be right with {change.words}.",
         f"{effect.strip()} {evidence.called_with(case)}".strip(),
         section,
+        tells=Tells.CAUSE,
     )
 
 

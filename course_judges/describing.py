@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from course_judges.wording import (
     results_by_name,
     sentence,
 )
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding, Section, Tells
 
 # A relation between fewer single numbers may be a coincidence.
 _FEW_NUMBERS = 3
@@ -156,7 +157,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         ones = f"{ones} {_OF_ONES}"
     if found.name != "difference":
         more = ones or (where if found.name in {*SAYS_WHERE, "error"} else "")
-        return Finding(found.name, found.what, found.effect + more, found.section)
+        return replace(found, effect=found.effect + more)
     if ones:
         return Finding(
             "dimension-of-one",
@@ -169,6 +170,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         "Your answer is right for some inputs and wrong for others.",
         found.effect + where,
         found.section,
+        tells=Tells.NOTHING,
     )
 
 
@@ -231,6 +233,7 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
                     "You exchanged two of your results.",
                     f"{first_upper(said)} each hold what belongs in the other.",
                     section,
+                    tells=Tells.CAUSE,
                 )
     return None
 
@@ -367,7 +370,8 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         if isinstance(right, str) or isinstance(mine, str):
             label, what = texts.differs(str(mine), str(right))
             quoted = texts.around_the_difference(str(mine), str(right))
-            return Finding(label, what, f"{quoted} {with_what}".strip(), section)
+            tells = Tells.NOTHING if label == "difference" else Tells.PLACE
+            return Finding(label, what, f"{quoted} {with_what}".strip(), section, tells=tells)
         wrong = int((~close(mine, right)).sum())
         if right.ndim == 0:
             yours, wanted = numbers_apart(float(mine), float(right))
@@ -391,6 +395,7 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             else "Your values differ from the right ones.",
             f"{beside} {effect} {with_what}".strip(),
             section,
+            tells=Tells.PLACE if beside else Tells.NOTHING,
         )
     missing = next(
         (case for case in evidence.expected.errors if case not in evidence.answers.errors), None
@@ -405,7 +410,11 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             section,
         )
     return kinds.of_number(evidence, section) or Finding(
-        "difference", "Your answer doesn't do what the task asks.", "", section
+        "difference",
+        "Your answer doesn't do what the task asks.",
+        "",
+        section,
+        tells=Tells.NOTHING,
     )
 
 

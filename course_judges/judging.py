@@ -6,8 +6,9 @@ plain data. A task's judge imports from here what it is written with: `Task`, `P
 from `course_judges.rubric`, and `Evidence` from `course_judges.evidence`.
 
 Points are decided here. For a wrong answer, words are looked for in this order: a named mistake
-(`recognition`), something that is true of its data (`describing`), other arguments with which it
-would be right (`counterfactuals`), and what its wrong places have in common (`locating`).
+(`recognition`), something that is true of its data
+(`describing`), other arguments with which it would be right (`counterfactuals`), and what its wrong
+places have in common (`locating`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, m
 from course_judges.wording import results_by_name
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, Run, passes, run
-from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
+from course_tasks.verdict import Finding, PartResult, Section, State, Tells, Verdict
 
 __all__ = [
     "Evidence",
@@ -245,6 +246,7 @@ def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
         "something new: `masked_fill` instead of `masked_fill_`, `a = a + b` instead of `a += b`. "
         f"{evidence.called_with(case)}".strip(),
         section,
+        tells=Tells.CAUSE,
     )
 
 

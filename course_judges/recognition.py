@@ -13,7 +13,7 @@ from course_judges.evidence import Evidence, same_case
 from course_judges.rubric import Mistake, Part, Task, say
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 
 def recognize(
@@ -46,6 +46,7 @@ def recognize(
             say(known.what, failing[0]),
             f"{say(known.effect, failing[0])}{beside}",
             known.section or task.section,
+            tells=Tells.CAUSE,
         )
     return None
 
@@ -92,6 +93,7 @@ def recognize_where_wrong(
                 say(known.what, failing[0]),
                 f"{explained} {places}".strip(),
                 known.section or task.section,
+                tells=Tells.CAUSE,
             )
     return None
 

@@ -6,6 +6,6 @@ the part that runs inside the grader's sandbox.
 
 from course_tasks.checking import check
 from course_tasks.experiments import experiment
-from course_tasks.verdict import Finding, Section, State, Verdict
+from course_tasks.verdict import Finding, Section, State, Tells, Verdict
 
-__all__ = ["Finding", "Section", "State", "Verdict", "check", "experiment"]
+__all__ = ["Finding", "Section", "State", "Tells", "Verdict", "check", "experiment"]

@@ -47,6 +47,17 @@ class Section:
         return f"{book.rstrip('/')}/book/{self.chapter}.html#{fragment}"
 
 
+class Tells(Enum):
+    """How much a finding tells a student."""
+
+    CAUSE = "cause"
+    """What was done: an answer with this mistake was run, and gave the same results."""
+    PLACE = "place"
+    """What is true of the data: where it is wrong, what it lacks, with which error it stopped."""
+    NOTHING = "nothing"
+    """Only that something is wrong."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that was found in an answer.
@@ -63,6 +74,8 @@ class Finding:
         Where to look again.
     entry : str
         The entry of the book's field guide on this mistake, if it has one.
+    tells : Tells
+        How much it tells; what is not said to be more is true of the data.
 
     Code in `what` and `effect` is between backticks; everything else is plain text.
     """
@@ -72,6 +85,7 @@ class Finding:
     effect: str = ""
     section: Section | None = None
     entry: str = ""
+    tells: Tells = Tells.PLACE
 
 
 @dataclass(frozen=True)

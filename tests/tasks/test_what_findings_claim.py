@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks import unlisted
 from course_judges import at_desk
 from course_judges.judging import Part, Task, judge, matches
-from course_tasks import check
+from course_tasks import Tells, check
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import integer, parts_of, tensor
 from course_tasks.probing import Probe, run
@@ -181,3 +183,39 @@ def test_answer_that_changes_what_it_is_given_is_led_to_its_own_section_and_entr
     assert finding.name == "changes-its-input"
     assert finding.section.chapter == "01-averages"
     assert finding.entry == "changed-in-place"
+
+
+def test_only_an_answer_that_was_run_and_gave_the_same_is_a_cause():
+    def transposed(x, w_query, w_key):
+        return (x @ w_key) @ (x @ w_query).mT / w_key.shape[1] ** 0.5
+
+    def noise(x, w_query, w_key):
+        scores = (x @ w_query) @ (x @ w_key).mT / w_key.shape[1] ** 0.5
+        return scores + torch.linspace(1, 2, scores.numel()).sin().view(scores.shape)
+
+    assert check("05/scores", transposed, seed=0).findings[0].tells is Tells.CAUSE
+    assert check("05/scores", noise, seed=0).findings[0].tells is Tells.PLACE
+    right = {"x": np.arange(24.0).reshape(2, 3, 4) ** 1.5}
+    cases = {"x": lambda f, given: f(tensor(given["x"]))}
+    # Every number is off by another amount, so there is nothing to say.
+    finding = said_of(lambda x: x + (7 * x).sin(), lambda x: x, cases, right)
+    assert (finding.name, finding.tells) == ("difference", Tells.NOTHING)
+    # The first sample is right: that is a place.
+    finding = said_of(lambda x: torch.cat([x[:1], x[1:].sin()]), lambda x: x, cases, right)
+    assert finding.tells is Tells.PLACE
+
+
+def test_benchmark_of_unlisted_answers_says_what_changed():
+    before = {"a": {"how": "place", "points": [1], "name": ["x"], "says": ["X"]}}
+    same = {"a": before["a"], "b": before["a"]}
+    assert not list(unlisted.changes(before, same))
+    (more,) = unlisted.changes(before, {"a": {**before["a"], "how": "cause", "name": ["y"]}})
+    assert more.startswith("more a")
+    points, less = unlisted.changes(
+        before, {"a": {"how": "nothing", "points": [0], "name": ["x"], "says": ["X"]}}
+    )
+    assert points.startswith("POINTS a: [1] → [0]")
+    assert less.startswith("LESS a")
+    assert "| all | 3 | 0 | 1 | 0 | 2 |" in unlisted.table(
+        {"set_01": Counter(cause=2), "set_02": Counter(nothing=1)}
+    )
