@@ -31,7 +31,10 @@ _DATA = {
     "course_tasks": ("*.py",),
     "course_judges": ("*.py", "*.toml"),
 }
-_OF_PAGE = ("__init__.py", "errors.py", "session.py", "wide_indices.py", "turns/*.py")
+_OF_PAGE = (
+    *("__init__.py", "errors.py", "session.py", "wide_indices.py", "turns/*.py"),
+    *("own_training.py", "stepwise.py"),
+)
 
 
 def files() -> dict[str, Path]:

@@ -9,3 +9,11 @@ class RuntimeMissingError(CourseError, OSError):
 
 class PageError(CourseError, ValueError):
     """A notebook is not as a page can offer it."""
+
+
+class TrainingError(CourseError, ValueError):
+    """A reader's program cannot be trained in the page, and the message says why."""
+
+
+class ProgramStoppedError(TrainingError):
+    """A reader's program raised an error, which is the cause of this one."""

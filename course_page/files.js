@@ -47,6 +47,9 @@ window.coursePageFiles = (path, value) => {
 /** The worker's script. */
 export const workerText = () => handedOver(page().worker);
 
+/** The text that models of the page learn from, and what others reach on it: { packed, reached }. */
+export const playText = () => handedOver("play.js");
+
 /** CodeMirror, as its packages export it; null if the site was built without it. */
 export const editorParts = async () => (page().editor ? handedOver(page().editor) : null);
 

@@ -15,10 +15,13 @@ const interfaceOf = (desk) => ({
   },
 });
 
-/** Begin, once the page is there; what `window.coursePage` gets. */
-export const begin = () => {
+/** Begin, once the page is there, and equip the assignment in it; what `window.coursePage` gets. */
+export const begin = (equip = () => {}) => {
   const { assignment, chapter } = page();
   if (chapter) new Chapter(chapter);
   markBook(page().version, page().assignments);
-  return assignment ? interfaceOf(new Desk(assignment)) : {};
+  if (!assignment) return {};
+  const desk = new Desk(assignment);
+  equip(desk);
+  return interfaceOf(desk);
 };

@@ -19,7 +19,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from course_page import wide_indices
@@ -53,7 +53,7 @@ class _Printed(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def _printing(write: Write | None) -> Iterator[list[str]]:
+def printing(write: Write | None) -> Iterator[list[str]]:
     """What is printed inside, in the order in which it was."""
     parts: list[str] = []
     out, err = _Printed("stdout", write, parts), _Printed("stderr", write, parts)
@@ -111,11 +111,11 @@ def check(task: str, request: str, write: Write | None = None) -> str:
     from course_tasks.verdict import Verdict
 
     asked = json.loads(request)
-    with _printing(write) as printed:
+    with printing(write) as printed:
         space, failed = _after(asked["before"])
-        verdict, error = None, _run(space, asked["source"], task)[1]
+        verdict, error = None, run_cell(space, asked["source"], task)[1]
         if error is None:
-            verdict, error = _run(space, asked["call"], f"{task}, the check")
+            verdict, error = run_cell(space, asked["call"], f"{task}, the check")
     if isinstance(verdict, Verdict):
         found = {
             "title": verdict.title,
@@ -127,7 +127,7 @@ def check(task: str, request: str, write: Write | None = None) -> str:
             "error": None,
         }
     elif error is not None:
-        found = _stopped(task, _described(error, failed))
+        found = _stopped(task, described(error, failed))
     else:
         raise TypeError(f"the check of {task} returned {verdict!r} and no verdict")
     return json.dumps({"task": task, **found, "stdout": "".join(printed)})
@@ -153,13 +153,13 @@ def run(request: str, write: Write | None = None) -> str:
     asked = json.loads(request)
     quiet = bool(asked.get("quiet"))
     if quiet:
-        with _printing(None):
+        with printing(None):
             space, failed = _after(asked["before"])
             _pictures()
-    with _printing(write) as printed:
+    with printing(write) as printed:
         if not quiet:
             space, failed = _after(asked["before"])
-        value, error = _run(space, asked["source"], "cell")
+        value, error = run_cell(space, asked["source"], "cell")
         shown = _shown(value, asked.get("book") or "") if error is None else {}
         pictures = _pictures()
     return json.dumps(
@@ -168,10 +168,35 @@ def run(request: str, write: Write | None = None) -> str:
             "html": None,
             **shown,
             "pictures": [*shown.pop("pictures", []), *pictures],
-            "error": None if error is None else _described(error, failed),
+            "error": None if error is None else described(error, failed),
             "stdout": "".join(printed),
         }
     )
+
+
+def train(task: str, request: str, write: Write | None = None) -> str:
+    """Begin a training of the reader's own GPT, or go on with it for a moment.
+
+    Parameters
+    ----------
+    task : str
+        "my-gpt/model" or "my-gpt/train".
+    request : str
+        JSON: `begin` (see `course_page.own_training.OwnTraining`), or `seconds` to go on for, and
+        `look` if the loss on all held-out text is wanted at the end.
+    write : callable (text, stream), optional
+        Called with what is printed.
+
+    Returns
+    -------
+    str
+        JSON: `lines` of a training that has begun, or what `OwnTraining.go_on` says; `says` if it
+        cannot be trained, or `html` if the program stopped; `stdout`.
+    """
+    _prepare()
+    training = importlib.import_module("course_page.own_training")
+    answer: str = training.answer(task, request, write)
+    return answer
 
 
 def turn(name: str, request: str, write: Write | None = None) -> str:
@@ -190,7 +215,7 @@ def _after(cells: list[str]) -> tuple[dict[str, Any], list[str]]:
     space: dict[str, Any] = {"__name__": "__main__"}
     failed = []
     for number, source in enumerate(cells, 1):
-        error = _run(space, source, f"cell {number}")[1]
+        error = run_cell(space, source, f"cell {number}")[1]
         if error is not None:
             failed.append(f"{type(error).__name__} in {_first_line(source)!r}: {error}")
     return space, failed
@@ -200,13 +225,27 @@ def _first_line(source: str) -> str:
     return next((line.strip() for line in source.splitlines() if line.strip()), "an empty cell")
 
 
-def _run(space: dict[str, Any], source: str, name: str) -> tuple[Any, BaseException | None]:
-    """Run a cell; its last expression's value, or what it raised."""
+def run_cell(
+    space: dict[str, Any], source: str, name: str, tree: ast.Module | None = None
+) -> tuple[Any, BaseException | None]:
+    """Run a cell; its last expression's value, or what it raised.
+
+    Parameters
+    ----------
+    space : dict
+        The namespace.
+    source : str
+        What errors quote.
+    name : str
+        What errors call it.
+    tree : Module, optional
+        What is run, if that is not what the source says.
+    """
     file = f"<{name}>"
     # Verdicts quote the line that failed, so Python has to find it.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     try:
-        tree = ast.parse(source, file)
+        tree = ast.parse(source, file) if tree is None else tree
         last = tree.body[-1] if tree.body else None
         if not isinstance(last, ast.Expr):
             exec(compile(tree, file, "exec"), space)
@@ -217,7 +256,7 @@ def _run(space: dict[str, Any], source: str, name: str) -> tuple[Any, BaseExcept
         return None, error
 
 
-def _described(error: BaseException, failed: list[str]) -> dict[str, Any]:
+def described(error: BaseException, failed: list[str]) -> dict[str, Any]:
     """An error in words: what, where, and which cell above may be the reason."""
     line, text = 0, ""
     if isinstance(error, SyntaxError):
@@ -248,25 +287,34 @@ def _stopped(task: str, error: dict[str, Any]) -> dict[str, Any]:
     notes = [f"A cell above failed, too: {note}" for note in error["notes"]]
     headline = f"Your cell stopped · {known.title} · 0 of {known.points:g} points"
     lines = [headline, *(f"  {line}" for line in (what, where, *notes) if line)]
-    markup = (
-        '<div class="course-verdict" role="status" style="border-left:4px solid #808080;'
-        'padding:.5em .9em;margin:.3em 0;line-height:1.45;overflow-wrap:anywhere">'
-        '<p style="margin:0 0 .3em"><span aria-hidden="true">■</span> '
-        f"<strong>{html.escape(headline)}</strong></p>"
-        f'<p style="margin:.4em 0 0"><code>{html.escape(what)}</code>'
-        + (f"<br>Line {error['line']}: <code>{html.escape(error['text'])}</code>" if where else "")
-        + "".join(f"<br>{html.escape(note)}" for note in notes)
-        + "</p></div>"
-    )
     return {
         "title": known.title,
         "state": "interrupted",
         "points": 0.0,
         "outOf": known.points,
         "text": "\n".join(lines),
-        "html": markup,
+        "html": stopped_html(headline, error, notes),
         "error": error,
     }
+
+
+def stopped_html(headline: str, error: dict[str, Any], notes: Collection[str] = ()) -> str:
+    """What is shown of a cell that stopped: `error` is what `described` says of it."""
+    what = f"{error['type']}: {error['message']}"
+    return (
+        '<div class="course-verdict" role="status" style="border-left:4px solid #808080;'
+        'padding:.5em .9em;margin:.3em 0;line-height:1.45;overflow-wrap:anywhere">'
+        '<p style="margin:0 0 .3em"><span aria-hidden="true">■</span> '
+        f"<strong>{html.escape(headline)}</strong></p>"
+        f'<p style="margin:.4em 0 0"><code>{html.escape(what)}</code>'
+        + (
+            f"<br>Line {error['line']}: <code>{html.escape(error['text'])}</code>"
+            if error["line"]
+            else ""
+        )
+        + "".join(f"<br>{html.escape(note)}" for note in notes)
+        + "</p></div>"
+    )
 
 
 def _shown(value: Any, book: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import { button, Progress, keyHint } from "./controls.js";
 export class Task {
   /**
    * `about` is what the build says of the task: { task, title, section, check, call, cells, answer,
-   * outOf, leftOut, takes }; `desk` is the assignment that it belongs to.
+   * outOf, leftOut, starts, trains }; `desk` is the assignment that it belongs to.
    */
   constructor(about, desk) {
     this.about = about;
@@ -208,6 +208,7 @@ export class Task {
   follow() {
     if (this.progress) this.progress.show(this.desk.python, this.job);
     this.trial?.follow();
+    this.training?.follow();
   }
 
   show(verdict) {

@@ -20,7 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from course_figures import sources
-from course_page import assignments, runs, turns
+from course_page import assignments, projects, runs, turns
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -41,7 +41,7 @@ _EXERCISES = "exercises/"
 _CHAPTERS = "book/"
 _EMPTY = "YOUR ANSWER HERE"
 
-_WITH_TASKS, _WITHOUT = _ENTRIES = ("page.js", "contents.js")
+_WITH_TASKS, _PROJECT, _WITHOUT = _ENTRIES = ("page.js", "project.js", "contents.js")
 
 # What a page with Python may do: run the site's own scripts, and a worker that it makes itself.
 # Nothing comes from elsewhere, and nothing goes there.
@@ -74,7 +74,8 @@ def bundle(entry: str) -> str:
     Parameters
     ----------
     entry : str
-        The module that begins: "page.js" where there are tasks, "contents.js" elsewhere.
+        The module that begins: "page.js" where there are tasks, "project.js" where they are those
+        of a project, "contents.js" elsewhere.
     """
     path = f"{sources.BESIDE}{entry}"
     start = (sources.FOLDER / sources.BESIDE / "start.js").resolve()
@@ -101,6 +102,8 @@ def _write_scripts(app: Sphinx) -> None:
     (folder / "worker.js").write_text(
         f'coursePageFiles("worker.js", {worker});\n', encoding="utf-8"
     )
+    play = sources.PLAY_EXCERPT.read_text(encoding="utf-8").strip()
+    (folder / "play.js").write_text(f'coursePageFiles("play.js", {play});\n', encoding="utf-8")
     style = (sources.FOLDER / sources.BESIDE / "page.css").read_text(encoding="utf-8")
     (folder / "page.css").write_text(style, encoding="utf-8")
     for name, value in _data(Path(app.srcdir), app.config[SWITCH]).items():
@@ -116,11 +119,16 @@ def _data(root: Path, parts: Collection[str]) -> dict[str, Mapping[str, Any]]:
         for path in sorted(root.glob(f"{_EXERCISES}*/*.ipynb"))
     }
     found = {name: assignments.read(notebook) for name, notebook in read.items()}
+    places = {
+        task.task: {"task": task.task, "title": task.title, "assignment": name, "page": _page(name)}
+        for name, one in found.items()
+        for task in one.tasks
+    }
     from course_page import site  # which reads what it packs
 
     common = site.about(parts) | {
         "assignments": [
-            {"name": name, "page": f"{_EXERCISES}{name}/{name}.html", "tasks": len(one.tasks)}
+            {"name": name, "page": _page(name), "tasks": len(one.tasks)}
             for name, one in found.items()
         ]
     }
@@ -132,15 +140,23 @@ def _data(root: Path, parts: Collection[str]) -> dict[str, Mapping[str, Any]]:
         {"book": common}
         | chapters
         | {
-            name: common | {"assignment": _assignment(name, one, read[name])}
+            name: common | {"assignment": _assignment(name, one, read[name], places)}
             for name, one in found.items()
         }
     )
 
 
+def _page(assignment: str) -> str:
+    return f"{_EXERCISES}{assignment}/{assignment}.html"
+
+
 def _assignment(
-    name: str, found: assignments.PageAssignment, notebook: Mapping[str, Any]
+    name: str,
+    found: assignments.PageAssignment,
+    notebook: Mapping[str, Any],
+    places: Mapping[str, Any],
 ) -> Mapping[str, Any]:
+    """What the page of an assignment knows; `places` has every task of the course by its name."""
     from course_page.left_out import LEFT_OUT
     from course_tasks import catalogue
 
@@ -154,6 +170,8 @@ def _assignment(
             "call": one.call,
             "outOf": one.points,
             "leftOut": LEFT_OUT.get(one.task),
+            "starts": [places[other] for other in projects.STARTS.get(one.task, ())],
+            "trains": one.task in projects.TRAINS,
         }
         for one in found.tasks
     ]
@@ -264,6 +282,8 @@ def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: 
     app.add_css_file("page/page.css")
     app.add_js_file(f"page/{data}.js", loading_method="defer")
     entry = _WITH_TASKS if exercises or chapter else _WITHOUT
+    if exercises and name in projects.NAMES:
+        entry = _PROJECT
     app.add_js_file(f"page/{entry}", loading_method="defer")
     if exercises or chapter:
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />'
