@@ -78,9 +78,10 @@ export const startFromAnswers = (task) => {
       task.set(before);
       say();
     });
-    const count = fresh.length === 1 ? "One answer stands" : `${fresh.length} answers stand`;
     say(
-      `${count} at the beginning of the cell, each under a comment that names its task. They were written for other questions: change and join them by hand.`,
+      fresh.length === 1
+        ? "One answer stands at the beginning of the cell, under a comment that names its task. It was written for another question: change it and join it by hand."
+        : `${fresh.length} answers stand at the beginning of the cell, each under a comment that names its task. They were written for other questions: change them and join them by hand.`,
       ...others,
       " ",
       undo,

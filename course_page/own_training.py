@@ -155,7 +155,7 @@ class OwnTraining:
                 self._write = space.get("write") if error is None else None
             self._GPT = space["GPT"]
             if own:
-                return space["train"](self._text, self._seconds)  # type: ignore[no-any-return]
+                return space["train"](self._text, self._seconds)
             return self._by_page()
 
     def _by_page(self) -> Generator[Any, None, nn.Module]:
@@ -176,7 +176,7 @@ class OwnTraining:
             loss.backward()
             optimizer.step()
             yield optimizer
-        return model  # type: ignore[no-any-return]
+        return model
 
     def go_on(self, seconds: float) -> dict[str, Any]:
         """Train for so long, and at least for one step if that is not 0; say how far it is.
@@ -295,7 +295,7 @@ class OwnTraining:
         except Exception as error:
             raise ProgramStoppedError("your program stopped") from error
         try:
-            return role_map.logits_in(result, *tokens.shape, V)
+            return role_map.logits_in(result, tokens.shape[0], tokens.shape[1], V)
         except CheckpointError as error:
             raise TrainingError(
                 f"Your model should give logits over the {V} symbols of the text: {error}."
@@ -357,7 +357,7 @@ def _loss_of(result: Any, targets: Tensor, V: int) -> Tensor:
     for one in _listed(result):
         if isinstance(one, Tensor) and one.ndim == 0:
             return one
-    logits = role_map.logits_in(result, *targets.shape, V)
+    logits = role_map.logits_in(result, targets.shape[0], targets.shape[1], V)
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 

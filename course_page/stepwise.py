@@ -136,7 +136,7 @@ class _Yields(ast.NodeTransformer):
         behind = ast.Expr(ast.Yield(who))
         return [node, ast.copy_location(behind, node)]
 
-    visit_Expr = visit_Assign = visit_AnnAssign = _statement  # type: ignore[assignment]
+    visit_Expr = visit_Assign = visit_AnnAssign = _statement
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

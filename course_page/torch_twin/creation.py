@@ -33,9 +33,13 @@ def _finished(array, requires_grad=False, device=None, **more):
     return made.requires_grad_() if requires_grad else made
 
 
+_NUMBERS = {bool, int, float}
+
+
 def _has_tensor(data):
     if isinstance(data, list | tuple):
-        return any(map(_has_tensor, data))
+        # A text as a list of numbers is long, and is passed at once.
+        return not set(map(type, data)) <= _NUMBERS and any(map(_has_tensor, data))
     return isinstance(data, Tensor)
 
 
