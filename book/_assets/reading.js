@@ -37,11 +37,19 @@
     const rest = region.scrollWidth - region.clientWidth - region.scrollLeft;
     region.toggleAttribute("data-goes-on", rest > 1);
   };
-  const reach = () => {
-    for (const region of document.querySelectorAll(SCROLLS)) {
-      mark(region);
-      const wide = region.scrollWidth > region.clientWidth;
-      if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
+  // To ask for the width of what is out of sight or in a closed fold lays it out, and to write
+  // between two questions lays out the page again: a long page would stand still for seconds.
+  const inSight = (region) => region.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
+  const reach = (regions) => {
+    const seen = [...regions].filter(inSight).map((region) => ({
+      region,
+      wide: region.scrollWidth - region.clientWidth,
+      high: region.scrollHeight - region.clientHeight,
+      gone: region.scrollLeft,
+    }));
+    for (const { region, wide, high, gone } of seen) {
+      region.toggleAttribute("data-goes-on", wide - gone > 1);
+      if (wide > 0 || high > 0) region.tabIndex = 0;
       else if (region.tabIndex === 0) region.removeAttribute("tabindex");
     }
   };
@@ -119,10 +127,11 @@
   else localStorage.removeItem("sphinx_highlight_terms");
   if (searched && !location.hash && document.querySelector(".bd-article")) waitForMarks();
   let waiting;
+  const reachAll = () => reach(document.querySelectorAll(SCROLLS));
   const reachSoon = () => {
-    reach();
+    reachAll();
     clearTimeout(waiting);
-    waiting = setTimeout(reach, 600); // the theme measures again half a second after a change
+    waiting = setTimeout(reachAll, 600); // the theme measures again half a second after a change
   };
   window.addEventListener("load", reachSoon);
   window.addEventListener("resize", reachSoon);
@@ -130,6 +139,18 @@
   const scrolled = (event) => marked(event) && mark(event.target);
   document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   document.fonts.ready.then(closeUpRoots).then(reachSoon);
-  // What is out of sight is not laid out, so it has no width yet that could be too large.
-  document.addEventListener("contentvisibilityautostatechange", reachSoon, true);
+  // What comes into sight has a width from then on.
+  const come = new Set();
+  const reachWhatCame = () => {
+    reach(come);
+    come.clear();
+  };
+  const comes = (region) => {
+    if (!come.size) requestAnimationFrame(reachWhatCame);
+    come.add(region);
+  };
+  const sighted = (event) => marked(event) && !event.skipped && comes(event.target);
+  document.addEventListener("contentvisibilityautostatechange", sighted, true);
+  const opened = (event) => event.target.querySelectorAll(SCROLLS).forEach(comes);
+  document.addEventListener("toggle", opened, true);
 })();

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 # Processor seconds that `make test` may take for what a change touches, beside its fixed part.
-MOST_TOUCHED_SECONDS = 120
+MOST_TOUCHED_SECONDS = 90
 
 # What a test takes that no family speaks for, by the first of its marks that stands here.
 SECONDS = {"browser": 0.8, "sandbox": 0.7, "slow": 2.0, "": 0.05}
@@ -239,7 +239,11 @@ ANSWERS_FOR_ONE = {
     "test_nonsense_earns_nothing_and_raises_nothing": 7,
 }
 # Their operations are compiled, or they train: a second or more for an answer.
-TASKS_THAT_TAKE_LONG = ("08/train", "10/", "my-gpt/train", "my-gpt/write")
+TASKS_THAT_TAKE_LONG = ("04/sample", "08/train", "10/", "11/which-head", "12/drafts", "my-gpt/")
+
+
+def seconds_of_answer(test):
+    return 1.5 if task_of(test).startswith(TASKS_THAT_TAKE_LONG) else 0.08
 
 
 def answers(tests):
@@ -259,10 +263,10 @@ def answers(tests):
 
 
 # A third of the notebooks, the same one always: every second solution, which has all kinds of tasks
-# and an experiment, the chapters that run in seconds, and one page of figures. One chapter that
-# trains shows that the play stands in where there are no corpora.
+# and an experiment, the first chapters, and one page of figures. One chapter that trains shows that
+# the play stands in where there are no corpora.
 ON_THE_PLAY = "03-text"
-SHORT_CHAPTERS = ("01-averages", "02-affinities", "11-looking-inside", "gallery-whole")
+SHORT_CHAPTERS = ("01-averages", "02-affinities", "gallery-whole")
 # Processor seconds of those that take long; solutions and pages of figures take some four.
 SECONDS_OF_NOTEBOOKS = {
     **{"book/01-averages": 17, "book/02-affinities": 14, "book/03-text": 29, "book/04-bigram": 68},
@@ -342,6 +346,15 @@ AT_LESS_COST = {
     "grading/test_release.py::test_nbgraders_own_command_makes_the_same_exercise": (
         "test_release.py, whose others hold exercises and solutions together"
     ),
+    "threats/test_threats.py::test_hogs_cost_nobody_points_where_honest_notebooks_take_long": (
+        "the tests of clocks, where a run beside a hog loses nothing, and the other threats"
+    ),
+    "figures/test_jupyterlab.py::test_every_figure_is_live_in_jupyterlab_and_tells_python": (
+        "the same module's other test, where one figure is, and test_mechanism.py, where all are"
+    ),
+    "figures/test_modules.py::test_scripts_of_a_page_hand_over_what_its_figures_need_*": (
+        "the pages of the book, which load the scripts of their own figures and no others"
+    ),
     "publishing/test_inline_diagrams.py::test_book_holds_the_drawing_in_its_page": (
         "test_inline_diagrams.py, whose others make the drawings, without a book around them"
     ),
@@ -356,6 +369,12 @@ AT_LESS_COST = {
     ),
 }
 
+# The same of single cases, whose test has others that are quicker.
+CASES_AT_LESS_COST = (
+    "test_judge_of_a_class_and_check_agree[08-gpt]",
+    "test_check_meets_what_a_graded_run_meets[no sandbox]",
+)
+
 
 def key_of(test):
     return f"{test.module}::{test.name}"
@@ -364,8 +383,19 @@ def key_of(test):
 def stands_for_another(test):
     """Whether `AT_LESS_COST` names a test, or the whole module."""
     key = key_of(test)
-    long = test.name == "test_judge_of_a_class_and_check_agree" and "08-gpt" in test.label
-    return long or any(fnmatch(key, pattern) for pattern in AT_LESS_COST)
+    return test.label in CASES_AT_LESS_COST or any(
+        fnmatch(key, pattern) for pattern in AT_LESS_COST
+    )
+
+
+def starts_anew(test):
+    """Whether a test runs once more with runs that start from nothing, or without bubblewrap.
+
+    Every wall is tried where runs start warm, as they do wherever they can.
+    """
+    return not {"cold", "bare"}.isdisjoint(
+        value for value in test.params.values() if isinstance(value, str)
+    )
 
 
 # --- The families -----------------------------------------------------------------------------
@@ -375,7 +405,7 @@ FAMILIES = (
         "answers",
         ("tasks/test_judgement.py",),
         fixed=answers,
-        seconds=0.04,
+        seconds=seconds_of_answer,
         about=files_of_task,
         reads=(*JUDGING, "book"),
         unit=lambda test: task_of(test),
@@ -404,7 +434,7 @@ FAMILIES = (
         "answers that no list names",
         ("tasks/test_unlisted.py",),
         fixed=where(lambda test: test.params["verdicts"] == 0),
-        seconds=8,
+        seconds=4,
         reads=JUDGING,
     ),
     Family(
@@ -490,6 +520,22 @@ FAMILIES = (
         about=files_of_figure,
         reads=DRAWING,
         holds=lambda test: "browser" in test.marks and "slow" not in test.marks,
+    ),
+    Family(
+        "ways to start a run",
+        ("grading/*.py",),
+        fixed=one_in(4, each=lambda test: test.module),
+        seconds=3,
+        reads=GRADING,
+        holds=starts_anew,
+    ),
+    Family(
+        "stored pictures",
+        ("notebooks/test_stored_pictures.py",),
+        fixed=one_in(6),
+        seconds=1,
+        about=lambda test: (test.params["path"].relative_to(ROOT).as_posix(),),
+        holds=lambda test: "path" in test.params and "slow" in test.marks,
     ),
     Family(
         "what is shown at less cost",
