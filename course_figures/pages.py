@@ -81,14 +81,33 @@ def standalone(*figures: Any, title: str = "Figures", language: str = "en", belo
         HTML; save it as a file, and it opens anywhere, with no network.
     """
     body = "\n".join(figure.html() for figure in figures)
-    return (
+    before, after = around(*used(body), title=title, language=language)
+    return before + body + below + after
+
+
+def around(*figures: str, title: str, language: str = "en") -> tuple[str, str]:
+    """What stands before and after the figures in a page that holds all that they need.
+
+    Parameters
+    ----------
+    *figures : str
+        Names of their modules.
+    title : str
+    language : str
+
+    Returns
+    -------
+    tuple of str
+        The beginning of the page, with its heading, and its end.
+    """
+    before = (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{sources.stylesheet()}\n{_PAGE_STYLE}</style>"
-        f"</head><body><main><h1>{html.escape(title)}</h1>\n{body}{below}</main>"
-        + "".join(f"<script>{one}</script>" for one in scripts(*used(body)).values())
-        + "</body></html>"
+        f"</head><body><main><h1>{html.escape(title)}</h1>\n"
     )
+    held = "".join(f"<script>{one}</script>" for one in scripts(*figures).values())
+    return before, f"</main>{held}</body></html>"
 
 
 _PAGE_STYLE = (

@@ -31,6 +31,8 @@ _DATA = {
     "course_tasks": ("*.py",),
     "course_judges": ("*.py", "*.toml"),
 }
+# How a model gets into a figure; figures themselves are the page's.
+_OF_FIGURES = ("__init__.py", "errors.py", "foreign.py", "live_weights.py", "sources.py")
 _OF_PAGE = (
     *("__init__.py", "errors.py", "session.py", "wide_indices.py", "turns/*.py"),
     *("own_training.py", "stepwise.py"),
@@ -53,6 +55,8 @@ def _found() -> Iterator[tuple[str, Path]]:
     for pattern in _OF_PAGE:
         for path in here.glob(pattern):
             yield path.relative_to(ROOT).as_posix(), path
+    for name in _OF_FIGURES:
+        yield f"course_figures/{name}", ROOT / "course_figures" / name
     for path in (here / TORCH).rglob("*.py"):
         yield f"torch/{path.relative_to(here / TORCH).as_posix()}", path
     for path in (here / "stand_ins").rglob("*.py"):

@@ -50,6 +50,9 @@ export const workerText = () => handedOver(page().worker);
 /** The text that models of the page learn from, and what others reach on it: { packed, reached }. */
 export const playText = () => handedOver("play.js");
 
+/** What stands before and after figures in a page of their own: { before, after }. */
+export const pageOfFigures = () => handedOver("shown.js");
+
 /** CodeMirror, as its packages export it; null if the site was built without it. */
 export const editorParts = async () => (page().editor ? handedOver(page().editor) : null);
 

@@ -14,10 +14,12 @@ import functools
 import itertools
 import json
 import math
+import tempfile
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,7 +28,8 @@ from torch import Tensor, nn
 
 from course_lib import own_program, role_map
 from course_lib.contexts import evaluation_mode
-from course_lib.errors import CheckpointError
+from course_lib.errors import CheckpointError, ConfigError
+from course_lib.model import count_parameters
 from course_page import session
 from course_page.errors import ProgramStoppedError, TrainingError
 from course_page.stepwise import stepwise
@@ -212,7 +215,7 @@ class OwnTraining:
             "seconds": self._spent,
             "speed": self._steps / self._spent if self._spent else 0.0,
             "loss": self._finite(sum(losses) / len(losses)) if losses else None,
-            "parameters": sum(one.numel() for one in model.parameters()),
+            "parameters": count_parameters(model),
             "done": done,
         }
         if done or self._looked == 0 or self._spent - self._looked >= EVERY:
@@ -247,6 +250,50 @@ class OwnTraining:
             scalars = [one for one in _listed(result) if isinstance(one, Tensor) and one.ndim == 0]
             self._losses += [float(one.detach()) for one in scalars[:1]]
 
+    # ---- what others can look at -----------------------------------------------------------------
+
+    def packed(self) -> dict[str, Any]:
+        """The model as figures take it, if its parts are those of the GPT of chapter 08.
+
+        Returns
+        -------
+        dict
+            `weights` (a checkpoint in base64), `layers`, `prompt` (how its texts begin), `text`
+            (what it wrote, as much as it reads at once), `facts` (on the training).
+
+        Raises
+        ------
+        TrainingError
+            Names what has no place in that GPT.
+        """
+        from course_figures.live_weights import write_packed
+
+        model = self._made()
+        try:
+            config = own_program.config_of(self._noted[-1][1])
+            with torch.random.fork_rng():
+                shown = role_map.gpt_of(model, config)
+        except (CheckpointError, ConfigError) as error:
+            raise TrainingError(
+                "The figures show the GPT of chapter 08, with a ReLU or a GELU, and no other: "
+                f"{error}."
+            ) from error
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "weights.safetensors"
+            write_packed(path, shown, {"vocabulary": "".join(self.alphabet)})
+            weights = base64.b64encode(path.read_bytes()).decode("ascii")
+        with torch.random.fork_rng(), torch.no_grad():
+            written = self._sample(model)[0]
+        return {
+            "weights": weights,
+            "layers": config.n_layer,
+            "prompt": self._prompt,
+            "text": written[-config.block_size :],
+            "facts": f"{count_parameters(model):,} parameters, {self._steps:,} steps in "
+            f"{self._spent:.0f} s in a page, held-out loss "
+            f"{self.held_out_loss(exact=True):.3f} nats",
+        }
+
     # ---- how far it is ---------------------------------------------------------------------------
 
     def look(self, *, exact: bool) -> dict[str, Any]:
@@ -272,6 +319,10 @@ class OwnTraining:
     @property
     def _block_size(self) -> int:
         return int(self._noted[-1][1].get("block_size", 8)) if self._noted else 8
+
+    @property
+    def _prompt(self) -> str:
+        return self._text.partition("\n")[0][:20] or self._text[:1]
 
     def _validation(self, model: nn.Module, most: int) -> float:
         T, V = min(self._block_size, len(self._held_out) - 1), len(self.alphabet)
@@ -304,7 +355,7 @@ class OwnTraining:
     def _sample(self, model: nn.Module) -> tuple[str, str]:
         """A text that it writes, and if the page wrote it, why."""
         n = int(min(max(_WRITING_SHARE / self._per_symbol, _WRITTEN[0]), _WRITTEN[1]))
-        prompt, began = self._text.partition("\n")[0][:20] or self._text[:1], _now()
+        prompt, began = self._prompt, _now()
         text = None
         if self._write is not None:
             try:
@@ -419,6 +470,8 @@ def answer(task: str, request: str, write: session.Write | None = None) -> str:
                 found: dict[str, Any] = {"lines": place[task].lines}
             elif task not in place:
                 raise TrainingError("The training was lost, because Python had to start again.")
+            elif asked.get("packed"):
+                found = place[task].packed()
             else:
                 found = place[task].go_on(float(asked["seconds"]))
                 if asked.get("look") and not found.get("exact"):
@@ -427,7 +480,8 @@ def answer(task: str, request: str, write: session.Write | None = None) -> str:
             place.pop(task, None)
             found = {"html": _in_words(error.__cause__ or error)}
         except TrainingError as error:
-            place.pop(task, None)
+            if not asked.get("packed"):  # what cannot be shown trains all the same
+                place.pop(task, None)
             found = {"says": str(error)}
     return json.dumps({**found, "stdout": "".join(printed)})
 

@@ -30,5 +30,11 @@ Their functions were written for questions of their own, so joining them is the 
 TRAINS = ("my-gpt/model", "my-gpt/train")
 """Tasks below which the page trains what was written."""
 
+FIGURES = ("live_model", "looking_inside")
+"""What shows a model that has been trained there."""
+
+TITLE = "A GPT that I wrote"
+"""The heading of the page that it is saved as."""
+
 NAMES = frozenset(task.partition("/")[0] for task in STARTS)
 """Assignments that are projects."""

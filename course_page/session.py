@@ -182,16 +182,17 @@ def train(task: str, request: str, write: Write | None = None) -> str:
     task : str
         "my-gpt/model" or "my-gpt/train".
     request : str
-        JSON: `begin` (see `course_page.own_training.OwnTraining`), or `seconds` to go on for, and
-        `look` if the loss on all held-out text is wanted at the end.
+        JSON: `begin` (see `course_page.own_training.OwnTraining`); or `seconds` to go on for, and
+        `look` if the loss on all held-out text is wanted at the end; or `packed`, to be given the
+        model.
     write : callable (text, stream), optional
         Called with what is printed.
 
     Returns
     -------
     str
-        JSON: `lines` of a training that has begun, or what `OwnTraining.go_on` says; `says` if it
-        cannot be trained, or `html` if the program stopped; `stdout`.
+        JSON: `lines` of a training that has begun, or what `OwnTraining.go_on` or `packed` says;
+        `says` if it cannot be trained or shown, or `html` if the program stopped; `stdout`.
     """
     _prepare()
     training = importlib.import_module("course_page.own_training")

@@ -7,6 +7,7 @@ import { button, Progress } from "./controls.js";
 import { playText } from "./files.js";
 import { inert } from "./inert.js";
 import { Printed } from "./outputs.js";
+import { framed, pageOf } from "./shown.js";
 
 // Seconds of training that are asked for at a time: between two of them a check has its turn.
 const A_WHILE = 0.25;
@@ -82,6 +83,10 @@ export class Training {
     this.again = button("From the beginning", () => this.begin(), {
       title: "Train a new model with what stands in the cells now",
     });
+    this.inside = button("Look inside", () => this.lookInside(), {
+      title: "See its attention, let it write, and save it as one file",
+    });
+    this.model = html("div", { class: "cp-model" });
     this.progress = new Progress(() => this.stop());
     this.chart = html("canvas", { role: "img", "aria-label": "loss over steps" });
     this.room = html("div", { class: "cp-chart" }, this.chart);
@@ -99,7 +104,7 @@ export class Training {
       "div",
       { class: "cp-training", role: "region", "aria-label": "Training in the page", hidden: true },
       html("p", { class: "cp-note" }, HOW[name]),
-      html("div", { class: "cp-bar" }, this.hold, this.again, this.progress.element),
+      html("div", { class: "cp-bar" }, this.hold, this.again, this.inside, this.progress.element),
       html(
         "div",
         { class: "cp-bar" },
@@ -113,6 +118,7 @@ export class Training {
       this.who,
       this.written,
       this.printed.element,
+      this.model,
     );
     for (const { field } of [this.loop, this.time])
       field.addEventListener("change", () => this.begin());
@@ -181,6 +187,7 @@ export class Training {
     this.state = "running";
     this.forget();
     this.note.replaceChildren();
+    this.model.replaceChildren();
     this.printed.clear();
     this.show();
     try {
@@ -220,6 +227,36 @@ export class Training {
     } catch (error) {
       if (this.run === run) this.complain(error);
     }
+  }
+
+  /** Show the model as figures do, while it rests. */
+  async lookInside() {
+    const { run } = this;
+    this.inside.disabled = true;
+    try {
+      const answer = await this.ask({ packed: true });
+      if (this.run !== run) return;
+      if (answer.says) {
+        this.model.replaceChildren(html("p", { class: "cp-note" }, answer.says));
+        return;
+      }
+      this.model.replaceChildren(framed(await pageOf(answer, this.program())));
+    } catch (error) {
+      if (this.run === run) this.complain(error);
+    } finally {
+      this.inside.disabled = false;
+    }
+  }
+
+  /** What the reader has written, in the order of the cells. */
+  program() {
+    const { desk } = this.task;
+    const { order, setup } = desk.about;
+    const cells = [...setup, ...order.map((id) => desk.source(id))];
+    return cells
+      .map((cell) => cell.replace(/^from course_tasks import .*$/gm, "").trim())
+      .filter((cell) => cell && !cell.includes("raise NotImplementedError"))
+      .join("\n\n\n");
   }
 
   /** Say why it cannot be trained, if it cannot. */
@@ -266,6 +303,11 @@ export class Training {
     const words = { running: "Pause", resting: "Go on", off: "Train it", done: "Train it again" };
     setText(this.hold, words[this.state]);
     this.again.hidden = this.state === "off" || this.state === "done";
+    this.inside.hidden = !this.seen || (this.state !== "resting" && this.state !== "done");
+    this.element.dataset.state = this.state;
+    this.element.dataset.step = this.latest?.step ?? 0;
+    this.element.dataset.loss = this.seen?.validation ?? "";
+    this.element.dataset.exact = this.seen?.exact ?? false;
     setText(this.facts, this.said());
     setText(this.written, this.seen?.sample ?? "");
     this.who.hidden = !this.seen;

@@ -19,7 +19,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from course_figures import sources
+from course_figures import pages, sources
 from course_page import assignments, projects, runs, turns
 
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ def _write_scripts(app: Sphinx) -> None:
     )
     play = sources.PLAY_EXCERPT.read_text(encoding="utf-8").strip()
     (folder / "play.js").write_text(f'coursePageFiles("play.js", {play});\n', encoding="utf-8")
+    before, after = pages.around(*projects.FIGURES, title=projects.TITLE)
+    shown = _inert({"before": before, "after": after})
+    (folder / "shown.js").write_text(f'coursePageFiles("shown.js", {shown});\n', encoding="utf-8")
     style = (sources.FOLDER / sources.BESIDE / "page.css").read_text(encoding="utf-8")
     (folder / "page.css").write_text(style, encoding="utf-8")
     for name, value in _data(Path(app.srcdir), app.config[SWITCH]).items():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
 import numpy as np
 
+from . import simd
 from .autograd import fit, record
 from .elementwise import mismatch
 from .registry import FUNCTIONS, METHODS, both, function
@@ -34,7 +36,7 @@ def _turned(array):
 
 def product(a, b):
     """A product of matrices; whole numbers stay whole."""
-    return np.matmul(a, b) if a.dtype.kind != "b" else (np.matmul(a.astype(int), b) > 0)
+    return simd.matmul(a, b) if a.dtype.kind != "b" else (np.matmul(a.astype(int), b) > 0)
 
 
 def _refuse(a, b):
@@ -96,13 +98,13 @@ def _matmul(input, other):
         whole = np.expand_dims(whole, -1) if b.ndim == 1 else whole
         ga = gb = None
         if input.requires_grad:
-            ga = fit(np.matmul(whole, _turned(right)), left.shape).reshape(a.shape)
+            ga = fit(simd.matmul(whole, _turned(right)), left.shape).reshape(a.shape)
         if other.requires_grad:
             if right.ndim == 2 and left.ndim > 2:
                 flat = left.reshape(-1, left.shape[-1]).T
-                gb = flat @ whole.reshape(-1, whole.shape[-1])
+                gb = simd.matmul(flat, whole.reshape(-1, whole.shape[-1]))
             else:
-                gb = fit(np.matmul(_turned(left), whole), right.shape)
+                gb = fit(simd.matmul(_turned(left), whole), right.shape)
             gb = gb.reshape(b.shape)
         return ga, gb
 
@@ -268,7 +270,39 @@ def _explicit(equation, arrays):
 
 def _contract(terms, arrays, right):
     """One product after the other, each by matrices where it is one."""
+    if len(terms) == 2 and arrays[0].dtype == np.float32:
+        found = _by_matrices(terms, arrays, right)
+        if found is not None:
+            return found
     return np.einsum(f"{','.join(terms)}->{right}", *arrays, optimize=len(arrays) > 1)
+
+
+def _by_matrices(terms, arrays, right):
+    """A sum of products of two arrays as a product of matrices; None where it is none."""
+    left, other = terms
+    sizes = dict(zip(left, arrays[0].shape, strict=True))
+    letters = set(left) | set(other)
+    if len(left) + len(other) != len(set(left)) + len(set(other)) or any(
+        sizes.setdefault(c, n) != n for c, n in zip(other, arrays[1].shape, strict=True)
+    ):
+        return None  # a diagonal, or an axis of one that is stretched
+    both_of = [c for c in left if c in other]
+    batch = [c for c in both_of if c in right]
+    inner = [c for c in both_of if c not in right]
+    mine, theirs = ([c for c in one if c not in both_of] for one in terms)
+    if letters - set(right) != set(inner) or not (inner and mine and theirs):
+        return None  # something is only summed, or there is no matrix
+
+    def matrices(term, array, *groups):
+        order = [term.index(c) for group in (batch, *groups) for c in group]
+        shape = [math.prod(sizes[c] for c in group) for group in groups]
+        return array.transpose(order).reshape(*(sizes[c] for c in batch), *shape)
+
+    y = simd.matmul(
+        matrices(left, arrays[0], mine, inner), matrices(other, arrays[1], inner, theirs)
+    )
+    made = [*batch, *mine, *theirs]
+    return y.reshape([sizes[c] for c in made]).transpose([made.index(c) for c in right])
 
 
 @function()

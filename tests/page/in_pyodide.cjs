@@ -1,4 +1,5 @@
 // Judges answers in Pyodide itself, under Node: node in_pyodide.cjs FOLDER TESTS 04:0:generate:1 …
+// A row that is a file of TESTS/page, such as products.py, is run.
 // FOLDER holds what a page loads. Times in milliseconds go to stderr, one step a line.
 const fs = require("node:fs");
 const path = require("node:path");
@@ -26,6 +27,10 @@ async function main() {
   python.mountNodeFS("/tests", tests);
   python.runPython("sys.path[1:1] = ['/tests/tasks', '/tests/page']; import verdicts");
   for (const row of rows) {
+    if (row.endsWith(".py")) {
+      python.runPython(fs.readFileSync(path.join(tests, "page", row), "utf8"));
+      continue;
+    }
     const words = JSON.stringify(row.split(":"));
     python.runPython(`verdicts.main(*${words})`);
   }

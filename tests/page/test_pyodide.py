@@ -38,18 +38,33 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.slow
-def test_answers_get_the_same_verdicts_in_pyodide(folder):
+@pytest.fixture(scope="module")
+def rows(folder):
+    """What Pyodide says, a row for each answer and one on products of matrices."""
     script = Path(__file__).with_name("in_pyodide.cjs")
     done = subprocess.run(
-        ["node", script, folder, TESTS, *SAMPLE],
+        ["node", script, folder, TESTS, *SAMPLE, "products.py"],
         capture_output=True,
         text=True,
         timeout=580,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+@pytest.mark.slow
+def test_products_of_matrices_by_the_kernel_are_right_to_the_last_digits(rows):
+    (found,) = (row for row in rows if "kernel" in row)
+    assert found["kernel"]
+    assert found["calls"] == 1
+    assert len(found["worst"]) == 6
+    assert max(found["worst"].values()) < 2e-6
+
+
+@pytest.mark.slow
+def test_answers_get_the_same_verdicts_in_pyodide(rows):
+    rows = [row for row in rows if "kernel" not in row]
     assert {row["task"] for row in rows} == {
         "04/sample",
         "04/probabilities",

@@ -32,6 +32,13 @@ VALUES = [
     "F.pad(torch.ones(2, 3), (1, -1, 0, 2), value=5.0)",
     "F.one_hot(torch.tensor([0, 2]))",
     "torch.einsum('bij,bkj->bik', torch.ones(2, 3, 4), torch.ones(2, 5, 4)).shape",
+    "torch.einsum('btc,chd->bhtd', torch.ones(1, 2, 3), torch.arange(12.0).view(3, 2, 2))",
+    "torch.einsum('bthd,bshd->bhts', *[torch.arange(24.0).view(2, 3, 2, 2) / 9] * 2)",
+    "torch.einsum('...ij,kj->k...i', torch.arange(12.0).view(2, 2, 3), torch.eye(3)[:2])",
+    "torch.einsum('ij,kj->i', torch.arange(6.0).view(2, 3), torch.ones(2, 3))",
+    "torch.einsum('ij,kj->ik', torch.arange(6.0).view(2, 3), torch.ones(2, 1))",
+    "torch.einsum('ii,ij->ij', torch.arange(4.0).view(2, 2), torch.ones(2, 2))",
+    "torch.einsum('i,j->ji', torch.arange(3.0), torch.arange(2.0))",
     "torch.full((2,), True).dtype",
     "torch.where(torch.ones(2) > 0, 1.0, 2)",
     "str(torch.tensor([1.5, 1e10]))",
@@ -66,6 +73,8 @@ GRADIENTS = [
     "x.clamp(0.3, 0.7).sum() + torch.maximum(x, x.flip(0)).square().sum()",
     "F.normalize(x, dim=1).square().mul(torch.arange(3.0)).sum()",
     "torch.einsum('ij,kj,ik->', x, x, x @ x.T)",
+    "torch.einsum('ij,kj->ki', x, x[:1] * 2).square().sum()",
+    "torch.einsum('bij,bkj->kb', x.view(2, 1, 3), x.view(2, 1, 3).exp()).sum()",
     "x.gather(1, torch.tensor([[0, 0], [2, 1]])).square().sum()",
 ]
 """Each is a number that follows from `x` (2, 3)."""

@@ -14,6 +14,7 @@ from ..reductions import cosine_similarity, log_softmax, norm
 from ..reductions import softmax as _softmax
 from ..registry import FUNCTIONS, METHODS
 from ..shaping import stretched  # noqa: F401
+from ..simd import matmul
 from ..tensor import Tensor, axis_of, type_name, wrap
 
 __all__ = ["cosine_similarity", "log_softmax"]
@@ -58,14 +59,15 @@ def linear(input, weight, bias=None):
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {turned})"
         )
-    y = np.matmul(x, w.T)
+    y = matmul(x, w.T)
     if bias is not None:
         y = y + bias._a
 
     def back(g):
-        gx = np.matmul(g, w) if w.ndim == 2 else g[..., None] * w
+        gx = matmul(g, w) if w.ndim == 2 else g[..., None] * w
         flat = g.reshape(-1, w.shape[0]) if w.ndim == 2 else g.reshape(-1)
-        gw = flat.T @ x.reshape(-1, x.shape[-1])
+        rows = x.reshape(-1, x.shape[-1])
+        gw = matmul(flat.T, rows) if w.ndim == 2 else flat.T @ rows
         found = (gx if input.requires_grad else None, gw)
         return found if bias is None else (*found, fit(g, bias._a.shape))
 
