@@ -3,7 +3,8 @@
 #     docker build -t averages-to-transformers .
 #
 # compose.yaml says how it is run, and book/where-it-runs.md which flags that takes and why.
-FROM python:3.11-slim-bookworm
+# The digest is that of the whole index, so it holds for every architecture; a newer one is a change.
+FROM python:3.11.16-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
 
 # bubblewrap makes the sandbox. The grader runs as an ordinary user, who owns the class's folder. The
 # range that it is lent, for a user for each submission, exists in containers without root, too. The

@@ -2,8 +2,8 @@
 # Runs the tests, with one summary. Words given to it go to pytest: setup/test.sh -k play
 # WORKERS=4 runs four tests at a time, where four cores are idle; two by default.
 #
-# Chromium, bubblewrap and PostgreSQL are not Python packages: they are installed through apt where
-# that needs no password. What cannot be had is named before and after the tests, with the command that gets it.
+# Chromium, bubblewrap, uidmap and PostgreSQL are not Python packages: they are installed through apt
+# where that needs no password. What cannot be had is named before and after the tests, with the command that gets it.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -54,6 +54,13 @@ if ! find_bubblewrap; then
     esac
 elif ! bwrap --ro-bind / / --unshare-all true 2>/dev/null; then
     note "the tests of the sandbox (bubblewrap is here, but this system does not let it make namespaces)"
+fi
+
+# Lends each run a user of its own where no root grades.
+if ! command -v newuidmap >/dev/null 2>&1 && [ "$(uname -s)" = Linux ]; then
+    install_packages uidmap >/dev/null || true
+    command -v newuidmap >/dev/null 2>&1 ||
+        note "the tests of users that an ordinary user is lent (no newuidmap): $(install_command uidmap)"
 fi
 
 if ! find_postgresql; then

@@ -81,6 +81,18 @@ def test_no_data_set_is_in_the_project():
     assert not [path for path in project_files() if path.name in {"shakespeare.txt", "names.txt"}]
 
 
+def test_what_ci_and_the_image_take_from_others_is_named_by_its_content():
+    workflows = [path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml")]
+    used = [line for text in workflows for line in re.findall(r"uses: (.+)", text)]
+    assert len(used) > 10
+    pinned = r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+"
+    assert not [line for line in used if not re.fullmatch(pinned, line)]
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    bases = re.findall(r"^FROM (.+)$", image, re.MULTILINE)
+    assert bases
+    assert not [one for one in bases if not re.fullmatch(r"\S+:\S+@sha256:[0-9a-f]{64}", one)]
+
+
 def section(text, title):
     """What requirements.txt lists below a heading."""
     lines = text.split(f"## {title}", 1)[1].split("\n## ")[0].splitlines()[1:]

@@ -271,7 +271,8 @@ def _check_reach(command: list[str], as_given: list[str]) -> None:
     end = command.index("--") if "--" in command else len(command)
     sources = [at + 1 for at, option in enumerate(command[:end]) if option in _BINDS]
     for at in (0, *sources):
-        if not os.access(command[at], os.X_OK if at == 0 or os.path.isdir(command[at]) else 0):
+        wanted = os.X_OK if at == 0 or os.path.isdir(command[at]) else os.R_OK
+        if not os.access(command[at], wanted):
             raise StillRootError(
                 f"{as_given[at]} is out of reach for anybody but root. Make it readable for every "
                 f"user (and keep it out of /root), or {_ORDINARY}"

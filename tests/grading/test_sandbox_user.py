@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -149,6 +150,22 @@ class TestRoot:
             for path in (Path(prefix).resolve(), *Path(prefix).resolve().parents)
         )
         assert "started" in said if readable else "is out of reach for anybody but root" in said
+
+    @pytest.mark.parametrize("mode", [0o600, 0o644])
+    def test_file_that_nobody_else_can_read_is_named(self, mode):
+        with tempfile.NamedTemporaryFile() as library:
+            os.fchmod(library.fileno(), mode)
+            command = ["/bin/true", "--ro-bind", library.name, "/library.so"]
+            child = os.fork()
+            if child == 0:
+                os.setuid(65_534)
+                try:
+                    unprivileged._check_reach(command, command)
+                except unprivileged.StillRootError as said:
+                    os._exit(1 if f"{library.name} is out of reach" in str(said) else 2)
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == (mode == 0o600)
 
     def test_that_is_forbidden_to_mount_by_its_container_leaves_sources_where_they_are(self):
         class Forbidding:
