@@ -10,7 +10,7 @@ const PATIENCE = 10;
 const IMPORTS = 2;
 
 /** Whether a cell, or what stands above it, draws pictures, which need more of Python. */
-const draws = ({ before, source }) =>
+const draws = ({ before = [], source = "" }) =>
   /\b(matplotlib|plots|plt)\b/.test([...before, source].join("\n"));
 
 /** What a job ends in if it was stopped: by the reader, or because it took too long. */
@@ -151,7 +151,7 @@ export class Python {
   async send({ job, kind, task, request }) {
     const { worker } = this;
     const parts = site().pictures;
-    const pictures = parts.length > 0 && draws(request);
+    const pictures = parts.length > 0 && draws(request.begin ?? request);
     const first = pictures && !this.drawing;
     if (first) this.doing = "Loading what draws pictures (8 MB) …";
     this.changed();

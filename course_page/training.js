@@ -102,7 +102,12 @@ export class Training {
     this.printed = new Printed();
     this.element = html(
       "div",
-      { class: "cp-training", role: "region", "aria-label": "Training in the page", hidden: true },
+      {
+        class: "cp-training",
+        role: "region",
+        "aria-label": `Training in the page: ${this.task.about.title}`,
+        hidden: true,
+      },
       html("p", { class: "cp-note" }, HOW[name]),
       html("div", { class: "cp-bar" }, this.hold, this.again, this.inside, this.progress.element),
       html(
@@ -295,8 +300,10 @@ export class Training {
   // ---- what the reader sees --------------------------------------------------------------------
 
   follow() {
+    // What is to rest and does not may be a step that never ends: it can be stopped.
     const { python } = this.task.desk;
-    this.progress.show(python, python.state === "loading" ? this.job : null);
+    const waits = python.state === "loading" || this.state === "resting";
+    this.progress.show(python, waits ? this.job : null);
   }
 
   show() {

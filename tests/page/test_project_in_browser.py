@@ -46,10 +46,13 @@ def write(page, answers):
 def steps(page, more_than):
     """Wait for more steps than these; how many there are."""
     page.wait_for_function(
-        "([place, n]) => Number(document.querySelector(place).dataset.step) > n",
+        "([place, n]) => { const { step, state } = document.querySelector(place).dataset;"
+        " return Number(step) > n || state === 'off'; }",
         arg=[f"{TRAIN} .cp-training", more_than],
     )
-    return int(page.locator(f"{TRAIN} .cp-training").get_attribute("data-step"))
+    panel = page.locator(f"{TRAIN} .cp-training")
+    assert panel.get_attribute("data-state") != "off", panel.inner_text()
+    return int(panel.get_attribute("data-step"))
 
 
 def test_every_earlier_answer_is_one_that_a_page_checks():

@@ -1,7 +1,10 @@
 # ruff: noqa: E501 - programs are short texts
 """A program's training becomes a generator that rests after each step, and gives what it gave."""
 
+import ast
+
 import pytest
+from students.project_my_gpt import programs
 
 from course_page.stepwise import stepwise
 
@@ -103,3 +106,11 @@ def test_lines_keep_their_numbers():
     with pytest.raises(ValueError, match="3") as caught:
         gone_through(trees)
     assert caught.traceback[-1].lineno + 1 == 3
+
+
+@pytest.mark.parametrize("style", [*programs.STYLES, "a file of a known shape"])
+def test_programs_of_every_style_can_rest(style):
+    own = programs.OF_A_KNOWN_SHAPE
+    source = programs.changed(programs.STYLES[style]) if style in programs.STYLES else own
+    trees = stepwise([source], "train")
+    assert sum(isinstance(node, ast.Yield) for node in ast.walk(trees[0])) == 1
