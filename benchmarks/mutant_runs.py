@@ -24,9 +24,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.mutant_draws import Draw, survives
-from benchmarks.mutations import Mutant
 from benchmarks.solutions import Solved
 from course_judges import catalogue as judges
+from course_judges.edits.operators import Mutant
 from course_lib.errors import CourseError
 from course_tasks import catalogue
 

@@ -3,8 +3,8 @@
     python -m benchmarks.mutants                   # all tasks, 20 draws; hours of processor time
     python -m benchmarks.mutants 01 05/scores --draws 8
 
-Every solution is changed in one place at a time (`benchmarks/mutations.py`) and handed in, in
-several draws. A mutant is *killed* if every draw costs it a point, *lucky* if some do not, and
+Every solution is changed in one place at a time (`course_judges/edits/operators.py`) and handed in,
+in several draws. A mutant is *killed* if every draw costs it a point, *lucky* if some do not, and
 *survives* if none does. Survivors that do what the solution does are listed, with the reason, in
 `benchmarks/equivalent_mutants.toml`; all others are gaps of a judge.
 
@@ -25,8 +25,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.mutant_runs import fates
-from benchmarks.mutations import Mutant, mutants
 from benchmarks.solutions import Solved, solutions
+from course_judges.edits.operators import Mutant, mutants
 
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 

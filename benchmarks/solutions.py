@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.mutations import Mutant
 from course_grader import assignment, release_inspection
+from course_judges.edits.operators import Mutant
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = f"### {release_inspection.BEGIN}", f"### {release_inspection.END}"

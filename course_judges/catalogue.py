@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from course_judges.edits import table
 from course_judges.rubric import Task
 from course_tasks import catalogue
 from course_tasks.errors import UnknownTaskError
@@ -31,6 +32,16 @@ def task(name: str) -> Task:
     UnknownTaskError
         Names the nearest task there is, or the module that should judge this one.
     """
+    return _with_variants(name)
+
+
+@cache
+def _with_variants(name: str) -> Task:
+    return table.with_variants(as_written(name))
+
+
+def as_written(name: str) -> Task:
+    """The same, without the variants of its answer that some mistakes stand for."""
     _, _, module = catalogue.module_of(name).partition(".")
     return _in_module(f"course_judges.{module}", name)
 
@@ -52,6 +63,7 @@ def _in_module(module: str, name: str) -> Task:
 def look_again() -> None:
     """Forget which judges there are, because a chapter's folders have changed."""
     _in_module.cache_clear()
+    _with_variants.cache_clear()
 
 
 def inputs(name: str, rng: np.random.Generator) -> Inputs:
@@ -66,7 +78,7 @@ def inputs(name: str, rng: np.random.Generator) -> Inputs:
         Names the nearest task there is.
     """
     probe = catalogue.probe(name)
-    draw = task(name).inputs or probe.inputs
+    draw = as_written(name).inputs or probe.inputs
     first = draw(rng)
     if probe.one_draw:
         return first

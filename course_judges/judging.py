@@ -6,7 +6,7 @@ plain data. A task's judge imports from here what it is written with: `Task`, `P
 from `course_judges.rubric`, and `Evidence` from `course_judges.evidence`.
 
 Points are decided here. For a wrong answer, words are looked for in this order: a named mistake
-(`recognition`), something that is true of its data
+(`recognition`), an edit of the answer's own steps (`edits`), something that is true of its data
 (`describing`), other arguments with which it would be right (`counterfactuals`), and what its wrong
 places have in common (`locating`).
 """
@@ -23,12 +23,13 @@ from typing import Any, TypeVar
 from course_judges import field_guide
 from course_judges.counterfactuals import OtherArguments
 from course_judges.describing import asked, describe
+from course_judges.edits.matching import recognize_edit
 from course_judges.equality import same_value
 from course_judges.evidence import GIVEN, Evidence, same_case
 from course_judges.locating import locate
 from course_judges.part_results import results
 from course_judges.recognition import recognize
-from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
+from course_judges.rubric import Like, Mistake, Part, Property, Says, Step, Task, matches, mistake
 from course_judges.wording import results_by_name
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, Run, passes, run
@@ -37,11 +38,13 @@ from course_tasks.verdict import Finding, PartResult, Section, State, Tells, Ver
 __all__ = [
     "Evidence",
     "Judge",
+    "Like",
     "Mistake",
     "Part",
     "Property",
     "RightAnswerError",
     "Says",
+    "Step",
     "Task",
     "any_of",
     "interrupted",
@@ -269,6 +272,7 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
 
     return (
         recognize(task, probe, failing, good)
+        or recognize_edit(task, probe, failing, good)
         or _written_into_what_is_given(task, failing)
         or _not_repeatable(task, probe, draws)
         or locate(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -106,7 +106,25 @@ def mistake(
     return lambda answer: Mistake(name, answer, what, effect, section, cases, recognized, also)
 
 
+@dataclass(frozen=True)
+class Like:
+    """Stands for a variant of the task's answer, by its name in the task's table: what `mistake` is
+    called with where the wrong answer is one that the table has, and deserves words of its own.
+    """
+
+    variant: str
+
+
 Property: TypeAlias = Callable[[Evidence], Finding | None]
+
+
+class Step(NamedTuple):
+    """What is said of an edit in one step of the answer: why the step is as it is, and where to
+    look again; the task's own section when not given.
+    """
+
+    why: str
+    section: Section | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +161,9 @@ class Task:
     explained : tuple of callable (Evidence) -> Finding or None
         Of a task whose answers are not compared with a right one, because each may compute what it
         pleases: a whole program. Asked in this order, and the last one always finds something.
+    steps : mapping of str to Step
+        Of an answer that is written in steps (`course_judges.edits`), by their names. Their
+        variants are tried when no mistake fits.
     """
 
     title: str
@@ -157,11 +178,16 @@ class Task:
     may_change: bool = False
     examples: tuple[Property, ...] = ()
     explained: tuple[Property, ...] = ()
+    steps: Mapping[str, Step] = field(default_factory=dict)
 
     @cached_property
     def points(self) -> float:
         """Points that can be earned."""
         return float(sum(part.points for part in self.parts))
+
+    def step(self, name: str) -> Step:
+        """A step, or of two with " and " between their names the first."""
+        return self.steps[name if name in self.steps else name.partition(" and ")[0]]
 
     def with_mistakes(self, module: Mapping[str, Any]) -> Task:
         """The same task with the mistakes of its module, in the order in which they are defined.

@@ -29,7 +29,7 @@ _OF_JAX = ("jax_model.py", "jax_exchange.py", "flax_model.py")
 _DATA = {
     "course_lib": ("*.py", "data/play/*.txt"),
     "course_tasks": ("*.py",),
-    "course_judges": ("*.py", "*.toml"),
+    "course_judges": ("*.py", "*.toml", "ch*/*.json"),
 }
 # How a model gets into a figure; figures themselves are the page's.
 _OF_FIGURES = ("__init__.py", "errors.py", "foreign.py", "live_weights.py", "sources.py")

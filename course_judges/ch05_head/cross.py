@@ -16,7 +16,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.relations import related
 from course_judges.weighing import (
     Weights,
@@ -35,10 +35,16 @@ def cross_attention(
     x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
 ) -> Tensor:
     """A right answer to 05/cross: (B, T, C), (B, S, C), three maps, (B,) → (B, T, E)."""
-    query, key, value = x @ w_query, memory @ w_key, memory @ w_value
-    scores = query @ key.transpose(1, 2) / math.sqrt(w_key.shape[1])  # (B, T, S)
-    padding = torch.arange(memory.shape[1]) >= lengths[:, None]  # (B, S)
-    return scores.masked_fill(padding[:, None], -torch.inf).softmax(dim=-1) @ value
+    D, S = w_key.shape[1], memory.shape[1]
+    query = x @ w_query  # the queries (B, T, D)
+    key = memory @ w_key  # the keys (B, S, D)
+    value = memory @ w_value  # the values (B, S, E)
+    products = query @ key.transpose(1, 2)  # the products of queries and keys (B, T, S)
+    scores = products / math.sqrt(D)  # the scores (B, T, S)
+    padding = torch.arange(S) >= lengths[:, None]  # the mask of padding (B, S)
+    masked = scores.masked_fill(padding[:, None], -torch.inf)  # the masked scores (B, T, S)
+    weights = masked.softmax(dim=-1)  # the weights (B, T, S)
+    return weights @ value  # your outputs (B, T, E)
 
 
 _Answer = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -686,4 +692,19 @@ TASK = Task(
     properties=(_shown_by_the_outputs, _padding_counts),
     cases=("full",),
     examples=(_worked_out,),
+    steps={
+        "the queries": Step("What asks is `x`, so the queries come from it."),
+        "the keys": Step("What is looked at is the memory, so the keys come from it."),
+        "the values": Step("What is passed on comes from the memory.", PASSED),
+        "the products of queries and keys": Step(
+            "Row t holds the products of query t with all keys of its own memory."
+        ),
+        "the scores": Step("A product is a sum of D terms, so D sets its scale.", SCALE),
+        "the mask of padding": Step(
+            "Memory b has `lengths[b]` symbols, and padding after them.", FUTURE
+        ),
+        "the masked scores": Step(wording.MINUS_INFINITY, FUTURE),
+        "the weights": Step("Each position of `x` averages over the memory, so a row sums to 1."),
+        "your outputs": Step("What a position gets is the weighted average of values.", PASSED),
+    },
 )

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import number, numbers_apart, row, unwrapped
@@ -29,8 +29,14 @@ def _back(T: int) -> Tensor:
 
 def penalised_weights(scores: Tensor, slope: float) -> Tensor:
     """A right answer to 05/distance: (B, T, T), float → (B, T, T)."""
-    back = _back(scores.shape[-1])
-    return (scores - slope * back).masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+    T = scores.shape[-1]  # T
+    t = torch.arange(T)  # the positions (T,)
+    back = t[:, None] - t  # the distances (T, T)
+    penalty = slope * back  # the penalty (T, T)
+    lowered = scores - penalty  # the lowered scores (B, T, T)
+    future = back < 0  # the mask (T, T)
+    masked = lowered.masked_fill(future, -torch.inf)  # the masked scores (B, T, T)
+    return masked.softmax(dim=-1)  # your weights (B, T, T)
 
 
 _Change = Callable[[Tensor, Tensor, float], Tensor]
@@ -549,4 +555,14 @@ TASK = Task(
     ),
     cases=("gentle",),
     examples=(_worked_out,),
+    steps={
+        "T": Step("Scores have a row and a column for each position."),
+        "the positions": Step("Row t is about position t, and column s about position s."),
+        "the distances": Step("Position s is t − s steps back from position t."),
+        "the penalty": Step("Each step back costs one slope, and the position itself nothing."),
+        "the lowered scores": Step("What is far back should lose weight, so its score gets lower."),
+        "the mask": Step("What lies ahead of a position has a negative distance.", FUTURE),
+        "the masked scores": Step(wording.MINUS_INFINITY, FUTURE),
+        "your weights": Step("Each row is an average of its own, so it sums to 1.", FUTURE),
+    },
 )

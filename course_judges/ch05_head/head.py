@@ -16,7 +16,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
 from course_judges.weighing import (
@@ -53,25 +53,35 @@ class Head(nn.Module):
         self.key = _Map(C, D, bias=False)
         self.value = _Map(C, E, bias=False)
         self.causal = causal
-        past = torch.ones(block_size, block_size, dtype=torch.bool).tril()
+        past = torch.ones(block_size, block_size, dtype=torch.bool).tril()  # the triangle
         self.register_buffer("past", past, persistent=False)
 
     def scale(self, x: Tensor) -> float:  # noqa: ARG002
         """What scores are divided by."""
-        return math.sqrt(self.key.out_features)
+        D = self.key.out_features  # D
+        return math.sqrt(D)  # the scale
 
     def hidden(self, T: int) -> Tensor:
         """(T, T) True where a position may not look."""
-        return ~self.past[:T, :T] & self.causal
+        future = ~self.past[:T, :T]  # the mask (T, T)
+        return future & self.causal  # the mask, if the head is causal (T, T)
 
     def weights(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, T)."""
-        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)  # (B, T, T)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+        query = self.query(x)  # the queries (B, T, D)
+        key = self.key(x)  # the keys (B, T, D)
+        products = query @ key.transpose(1, 2)  # the products of queries and keys (B, T, T)
+        scale = self.scale(x)
+        scores = products / scale  # the scores (B, T, T)
+        hidden = self.hidden(x.shape[1])
+        masked = scores.masked_fill(hidden, -torch.inf)  # the masked scores (B, T, T)
+        return masked.softmax(dim=-1)  # the weights (B, T, T)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, E)."""
-        return self.weights(x) @ self.value(x)  # (B, T, T) @ (B, T, E)
+        weights = self.weights(x)
+        value = self.value(x)  # the values (B, T, E)
+        return weights @ value  # your outputs (B, T, T) @ (B, T, E)
 
 
 class _Unscaled(Head):
@@ -762,4 +772,21 @@ TASK = Task(
     ),
     cases=("both_ways",),
     examples=(_worked_out,),
+    steps={
+        "the triangle": Step("Row t sees positions 0 to t.", FUTURE),
+        "D": Step("A score is a sum of D products, so only D sets its scale.", SCALE),
+        "the scale": Step("A sum of D products spreads with √D.", SCALE),
+        "the mask": Step("What lies ahead of a position is its future.", FUTURE),
+        "the mask, if the head is causal": Step("Only a causal head hides the future.", FUTURE),
+        "the queries": Step("A query says what a position looks for.", SCORES),
+        "the keys": Step("A key says what a position has to offer.", SCORES),
+        "the products of queries and keys": Step(
+            "Row t holds the products of query t with all keys of its own text.", SCORES
+        ),
+        "the scores": Step("A sum of D products spreads with √D.", SCALE),
+        "the masked scores": Step(wording.MINUS_INFINITY, FUTURE),
+        "the weights": Step("Each row is an average of its own, so it sums to 1.", SCORES),
+        "the values": Step("What a position passes on is its value.", PASSED),
+        "your outputs": Step("What a position gets is the weighted average of values.", PASSED),
+    },
 )

@@ -13,7 +13,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import START_DOES_NOT_FIT
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
 from course_judges.weighing import rows_beside
 from course_judges.wording import listed, number, row, unwrapped
@@ -23,9 +23,15 @@ from course_tasks.verdict import Finding
 
 def embed(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor) -> Tensor:
     """A right answer to 05/positions: (B, T), (V, C), (block_size, C), (B,) → (B, T, C)."""
-    where = torch.arange(tokens.shape[1]) - start[:, None]  # (B, T): counted in each text
-    x = token_table[tokens] + position_table[where.clamp(min=0)]  # (B, T, C)
-    return x.masked_fill((where < 0)[:, :, None], 0.0)
+    T = tokens.shape[1]  # T
+    t = torch.arange(T)  # the columns (T,)
+    where = t - start[:, None]  # the positions (B, T)
+    rows = where.clamp(min=0)  # the rows of the position table (B, T)
+    symbol = token_table[tokens]  # the vectors of the symbols (B, T, C)
+    place = position_table[rows]  # the vectors of the positions (B, T, C)
+    x = symbol + place  # the sums (B, T, C)
+    padding = where < 0  # the mask of padding (B, T)
+    return x.masked_fill(padding[:, :, None], 0.0)  # your vectors (B, T, C)
 
 
 # Each case with its texts and where they begin.
@@ -597,4 +603,15 @@ TASK = Task(
     properties=(_one_of_them_scaled, _read_rows),
     cases=("short",),
     examples=(_worked_out,),
+    steps={
+        "T": Step("A row of tokens has T columns."),
+        "the columns": Step("Columns are counted from 0."),
+        "the positions": Step("Each text counts from its own first symbol, which has position 0."),
+        "the rows of the position table": Step("A negative row would be read from the end."),
+        "the vectors of the symbols": Step("What a symbol is comes from the token table."),
+        "the vectors of the positions": Step("Where it is comes from the position table."),
+        "the sums": Step("A vector says both what a symbol is and where it is."),
+        "the mask of padding": Step("Padding lies before the first symbol of a text."),
+        "your vectors": Step("Padding is 0, and every symbol keeps its vector."),
+    },
 )

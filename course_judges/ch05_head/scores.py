@@ -20,7 +20,7 @@ from course_judges.ch05_head.wording import (
     TWICE_BY_PRECEDENCE,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.weighing import divided_by
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
@@ -29,8 +29,11 @@ from course_tasks.verdict import Finding
 
 def attention_scores(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     """A right answer to 05/scores: (…, T, C), (C, D), (C, D) → (…, T, T)."""
-    query, key = x @ w_query, x @ w_key  # (…, T, D) each
-    return query @ key.transpose(-2, -1) / math.sqrt(w_key.shape[1])
+    D = w_key.shape[1]  # D
+    query = x @ w_query  # your queries (…, T, D)
+    key = x @ w_key  # your keys (…, T, D)
+    products = query @ key.mT  # the products of queries and keys (…, T, T)
+    return products / math.sqrt(D)  # your scores (…, T, T)
 
 
 # A divisor that follows from all scores together is known but for this share of it.
@@ -579,4 +582,15 @@ TASK = Task(
     properties=(_wrong_factor, _rows_by_their_own),
     examples=(_worked_out,),
     cases=("batch",),
+    steps={
+        "D": Step("A score is a sum of D products, so only D sets its scale.", SCALE),
+        "your queries": Step("A query says what a position looks for.", ASKS),
+        "your keys": Step("A key says what a position has to offer.", ASKS),
+        "the products of queries and keys": Step(
+            "Row t holds the products of query t with all keys.", SCORES
+        ),
+        "your scores": Step(
+            "A sum of D products spreads with √D, and dividing by √D makes up for it.", SCALE
+        ),
+    },
 )

@@ -12,7 +12,7 @@ from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import listed, number, row, unwrapped
@@ -27,9 +27,12 @@ def _visible(past: Tensor, start: Tensor, T: int) -> Tensor:
 
 def causal_weights(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     """A right answer to 05/weights: (B, T, T), (block_size, block_size), (B,) → (B, T, T)."""
-    visible = _visible(past, start, scores.shape[-1])
-    weights = scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
-    return weights.nan_to_num(0.0)  # a row of padding sees nothing at all
+    T = scores.shape[-1]  # T
+    real = torch.arange(T) >= start[:, None]  # the mask against padding (B, T)
+    visible = past[:T, :T] & real[:, None, :]  # the mask (T, T) & (B, 1, T) → (B, T, T)
+    masked = scores.masked_fill(~visible, -torch.inf)  # the masked scores (B, T, T)
+    weights = masked.softmax(dim=-1)  # the softmax (B, T, T)
+    return weights.nan_to_num(0.0)  # your weights: a row of padding sees nothing
 
 
 _Mask = Callable[[Tensor, Tensor, int], Tensor]
@@ -609,4 +612,16 @@ TASK = Task(
     ),
     cases=("whole",),
     examples=(_worked_out,),
+    steps={
+        "T": Step("Scores have a row and a column for each position."),
+        "the mask against padding": Step(
+            "Text b begins at position `start[b]`, and what lies before is padding."
+        ),
+        "the mask": Step(
+            "A position may be seen if it is neither in the future nor padding of its own text."
+        ),
+        "the masked scores": Step(wording.MINUS_INFINITY),
+        "the softmax": Step("Row t holds the weights of position t, which sum to 1."),
+        "your weights": Step("A row of padding sees nothing, so all its weights are 0."),
+    },
 )

@@ -8,9 +8,9 @@ import pytest
 from benchmarks import mutant_runs
 from benchmarks import mutants as command
 from benchmarks.mutant_draws import Draw, survives
-from benchmarks.mutations import Mutant, mutants
 from benchmarks.solutions import BEGIN, solutions
 from course_judges import catalogue as judges
+from course_judges.edits.operators import Mutant, mutants
 from course_judges.evidence import same_case
 from course_tasks import catalogue
 from course_tasks.ch10_jax.sides import InTorch

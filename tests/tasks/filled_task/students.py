@@ -49,9 +49,19 @@ def chosen(tokens, choose):
 RIGHT = {"loop": by_loop, "dictionary": by_dictionary, "numpy": in_numpy}
 
 WRONG = {
-    "diagonal-included": lambda x: chosen(x, lambda t, places: t),
     "first-not-last": lambda x: chosen(x, lambda t, places: places[0] if places[0] < t else -1),
-    "looks-ahead": lambda x: chosen(x, lambda t, places: max({*places} - {t}, default=-1)),
 }
 
-ODD = [(lambda x: by_loop(x) + 1, "constant-difference"), (lambda x: by_loop(x)[0], "shape")]
+# What no mistake names: the edits of the answer's own steps, and what is true of the data.
+ODD = [
+    (
+        lambda x: chosen(x, lambda t, places: t),
+        "left-out-diagonal-for-tril-in-the-places-before",
+    ),
+    (
+        lambda x: chosen(x, lambda t, places: max(places)),
+        "used-triu-instead-of-tril-in-the-places-before",
+    ),
+    (lambda x: by_loop(x) + 1, "added-1-to-their-numbers"),
+    (lambda x: by_loop(x)[0], "shape"),
+]

@@ -251,7 +251,7 @@ ODD = [
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),
         "padding-wrong",
     ),
-    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "other-weights"),
+    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "doubled-your-outputs"),
     (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
     (nearly_hidden(-12.0), "moderate-fill"),
     (nearly_hidden(-45.0), "moderate-fill"),

@@ -216,7 +216,7 @@ ODD = [
     (tilted(lambda row, d, m, T: row - row * 2.718281828 ** (-m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),
-    (lambda s, m: distance_by_loop(s, m) / 2, "other-weights"),
+    (lambda s, m: distance_by_loop(s, m) / 2, "halved-your-weights"),
     (hidden_before_the_bonus, "future-with-a-large-slope"),
     (slope_of_two_at_most, "wrong-with-a-large-slope"),
     (squeezed, "axis-of-one"),

@@ -448,7 +448,7 @@ ODD = [
     (HeadOfThreeSymbols, "other-weights"),
     (HeadOfScaledOutputs, "other-weights"),
     (HeadWithoutNames, "other-names"),
-    (HeadShifted, "constant-difference"),
+    (HeadShifted, "added-1-to-the-values"),
     (HeadThatCentersInPlace, "changes-its-input"),
     (HeadOfCenteredSymbols, "other-weights"),
     (HeadMaskedByFifty, "moderate-fill"),

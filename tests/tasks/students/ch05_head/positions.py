@@ -234,7 +234,10 @@ ODD = [
     (lambda tokens, e, p, start: e[tokens] + p[0], "other-rows"),
     (lambda tokens, e, p, start: tokens, "shape"),
     (token_table_scaled, "one-of-them-scaled"),
-    (lambda tokens, e, p, start: embed_by_loop(tokens, e, -p, start), "one-of-them-scaled"),
+    (
+        lambda tokens, e, p, start: embed_by_loop(tokens, e, -p, start),
+        "subtracted-instead-of-adding-the-vectors-of-the-positions-in-the-sums",
+    ),
     (squeezed, "axis-of-one"),
     (single_symbol_is_padding, "other-rows"),
     (first_text_measured, "too-long-accepted"),

@@ -1,0 +1,87 @@
+"""Which edit of the answer's own steps a wrong answer equals, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course_judges import comparisons
+from course_judges.differences import largest
+from course_judges.edits.table import Variant, ending, tells, variants
+from course_judges.evidence import ODD_DATA, Evidence, same_case
+from course_judges.rubric import Task
+from course_tasks.answers import Answers
+from course_tasks.probing import Probe
+from course_tasks.verdict import Finding, Tells
+
+
+def recognize_edit(
+    task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
+) -> Finding | None:
+    """The edit with which the task's answer gives what the student's gives, in all cases of every
+    draw.
+
+    Parameters
+    ----------
+    task : Task
+    probe : Probe
+        Of the same task; runs the variants.
+    failing : sequence of Evidence
+        The draws in which the answer is wrong; one at least.
+    right : Evidence, optional
+        A draw in which it is right.
+    """
+    draws = [*failing, *([right] if right is not None else [])]
+    if not tells(failing[0].answers, failing[0], probe):
+        return None
+    ends = [[ending(draw.answers, draw, case) for case in probe.cases] for draw in draws]
+    found = [
+        variant
+        for variant in variants(task)
+        if all(_may_end(variant, of_draw) for of_draw in ends)
+        and all(_equals(variant, probe, draw) for draw in draws)
+    ]
+    return _finding(found, task, failing[0]) if found else None
+
+
+def _may_end(variant: Variant, ends: Sequence[str]) -> bool:
+    """True unless a variant is known to end otherwise, which is faster than to run it."""
+    return any(
+        all(known in ("?", mine) for known, mine in zip(of_pass.split(" "), ends, strict=True))
+        for of_pass in variant.ends
+    )
+
+
+def _equals(variant: Variant, probe: Probe, evidence: Evidence) -> bool:
+    def other(case: str, made: Answers) -> bool:
+        return not same_case(evidence.answers, made, case)
+
+    made = evidence.variants.answers(variant.answer, probe, evidence.inputs, other)
+    return all(same_case(evidence.answers, made, case) for case in probe.cases)
+
+
+def _finding(found: Sequence[Variant], task: Task, evidence: Evidence) -> Finding:
+    first = found[0]
+    step = task.step(first.step) if first.step else None
+    others = [*first.alike, *(one.says for one in found[1:])]
+    if others:
+        what = f"Your answer gives the same as if you had {first.says}."
+        beside = f"It would be the same if you had {others[0]}." if len(others) == 1 else ""
+    else:
+        what, beside = f"You {first.says}.", ""
+    effect = " ".join(filter(None, (_numbers(evidence), beside, step and step.why)))
+    section = (step and step.section) or task.section
+    return Finding(first.name, what, effect, section, tells=Tells.CAUSE)
+
+
+def _numbers(evidence: Evidence) -> str:
+    """What that does to the data of this draw, in the first array that is wrong."""
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.array(name), evidence.expected.array(name)
+        if mine is None or right is None:
+            continue
+        try:
+            known = comparisons.compared(evidence.yours(name), right)
+        except ODD_DATA:
+            known = None
+        return f"{known.what} {known.effect}" if known else largest(mine, right)
+    return ""

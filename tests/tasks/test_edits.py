@@ -1,0 +1,189 @@
+"""An answer in steps: edits of its lines are told apart, said in the steps' words, and kept in a
+table that is the code's own.
+"""
+
+import ast
+import json
+
+import numpy as np
+import pytest
+
+from course_judges import catalogue as judges
+from course_judges.edits import matching, operators, sentences, steps, table
+from course_judges.judging import Judge
+from course_tasks import Tells, catalogue, check
+from course_tasks.probing import run
+
+SOURCE = '''def attention_scores(x, w_query, w_key):
+    """Right scores."""
+    D = w_key.shape[1]  # D
+    query = x @ w_query  # the queries (…, T, D)
+    key = x @ w_key  # the keys: they answer
+    products = query @ key.mT
+    return products / math.sqrt(D)  # your scores
+'''
+
+VERBS = {
+    "added", "applied", "brought", "compared", "divided", "doubled", "exchanged", "filled",
+    "halved", "kept", "left", "masked", "moved", "multiplied", "negated", "put", "raised",
+    "reversed",
+    "rounded", "set", "squared", "subtracted", "transposed", "turned", "used",
+}  # fmt: skip
+
+IN_STEPS = [name for name in catalogue.names() if judges.task(name).steps]
+
+
+def said():
+    return {edit.says: edit for edit in steps.edits(SOURCE)}
+
+
+def test_step_is_a_line_with_a_comment_and_its_value_is_called_so():
+    found = steps.steps(SOURCE)
+    assert [step.name for step in found] == ["D", "the queries", "the keys", "your scores"]
+    assert steps.names(found)["key"] == "the keys"
+
+
+@pytest.mark.parametrize(
+    ("says", "line"),
+    [
+        ("left out the division by √D in your scores", "    return products"),
+        ("left out the root of D in your scores", "    return products / D"),
+        ("multiplied instead of dividing by √D in your scores", "products * math.sqrt(D)"),
+        ("used half of D instead of √D in your scores", "    return products / (D / 2)"),
+        ("used `w_query` instead of `w_key` in the keys", "    key = x @ w_query"),
+        ("transposed your scores", "(products / math.sqrt(D)).mT"),
+    ],
+)
+def test_edit_is_said_in_the_words_of_its_step(says, line):
+    (changed,) = said()[says].lines.values()
+    assert line in changed
+
+
+def test_same_edit_at_two_steps_alike_is_one_edit():
+    both = said()["exchanged `w_query` and `w_key` in the queries and the keys"]
+    assert list(both.lines.values()) == ["    query = x @ w_key", "    key = x @ w_query"]
+    assert len(said()["set the negative numbers of the queries and the keys to 0"].lines) == 2
+
+
+def test_line_without_a_name_is_never_changed_and_none_is_quoted():
+    unnamed = SOURCE.splitlines().index("    products = query @ key.mT")
+    for says, edit in said().items():
+        assert unnamed not in edit.lines
+        for line in SOURCE.splitlines()[2:]:
+            assert line.partition("#")[0].strip() not in says
+
+
+def test_phrase_can_follow_you_and_if_you_had():
+    """Its verb is the same word in both."""
+    verbs = {says.split()[0] for task in IN_STEPS for says in _says(task)}
+    assert not verbs - VERBS
+
+
+def _says(task):
+    return [variant.says for variant in table.variants(judges.task(task))]
+
+
+@pytest.mark.parametrize("task", IN_STEPS)
+def test_table_is_that_of_the_code(task):
+    known = judges.task(task)
+    held = json.loads(table.path_of(known).read_text(encoding="utf-8"))
+    assert held["digest"] == table.digest(known), f"python -m course_judges.edits.table {task}"
+    assert held["source"] == steps.source_of(known.answer)
+    assert set(known.steps) == {step.name for step in steps.steps(held["source"])}
+    names = [variant.name for variant in table.variants(known)]
+    assert len(set(names)) == len(names) > 20
+
+
+@pytest.mark.parametrize("task", IN_STEPS)
+def test_every_variant_is_wrong_and_is_told_a_cause(task):
+    """Unless a mistake by hand says more, what is said is the variant itself, or one alike."""
+    known, probe = judges.task(task), catalogue.probe(task)
+    judge = Judge(task, known, probe, judges.inputs(task, np.random.default_rng(11)))
+    inputs = judges.inputs(task, np.random.default_rng(11))
+    by_hand = {mistake.name for mistake in known.mistakes}
+    variants = table.variants(known)
+    for variant in variants[:: max(1, len(variants) // 12)]:
+        verdict = judge.verdict(run(probe, variant.answer, inputs).answers)
+        assert verdict.points < verdict.out_of, variant.says
+        finding = verdict.findings[0]
+        if finding.name not in by_hand and finding.name != "changes-its-input":
+            assert finding.tells is Tells.CAUSE, (variant.says, finding)
+            assert variant.says in finding.what or finding.what.startswith("Your answer gives")
+
+
+def test_an_edit_that_others_equal_is_not_called_the_cause():
+    def root_missing_or_scaled_twice(scores, past, start):
+        weights = right(scores, past, start)
+        return weights + scores
+
+    right = judges.task("05/weights").answer
+    finding = check("05/weights", root_missing_or_scaled_twice, seed=0).findings[0]
+    assert finding.what == "You added `scores` to your weights."
+
+    def moved(scores, past, start):
+        return right(scores, past, start).roll(1, -1)
+
+    finding = check("05/weights", moved, seed=0).findings[0]
+    assert finding.what.startswith("Your answer gives the same as if you had moved ")
+    assert finding.tells is Tells.CAUSE
+
+
+def test_answer_that_equals_no_edit_everywhere_is_told_no_edit(monkeypatch):
+    right = judges.task("05/weights").answer
+    inputs = judges.inputs("05/weights", np.random.default_rng(3))
+    T = int(inputs["T"])
+
+    def only_where_nothing_is_cut(scores, past, start):
+        weights = right(scores, past, start)
+        return weights + scores if len(past) == T else weights
+
+    finding = check("05/weights", only_where_nothing_is_cut, seed=3).findings[0]
+    assert finding.name not in {v.name for v in table.variants(judges.task("05/weights"))}
+
+
+def test_variants_run_only_when_nothing_by_hand_fits(monkeypatch):
+    def not_needed(*_):
+        raise AssertionError("a mistake by hand fits")
+
+    monkeypatch.setattr(matching, "variants", not_needed)
+
+    def transposed(x, w_query, w_key):
+        return (x @ w_key) @ (x @ w_query).mT / w_key.shape[1] ** 0.5
+
+    assert check("05/scores", transposed, seed=0).findings[0].name == "swapped-query-key"
+    with pytest.raises(AssertionError):
+        check("05/scores", lambda x, q, k: ((x @ q) @ (x @ k).mT / q.shape[1] ** 0.5) ** 2, seed=0)
+
+
+def test_variant_runs_once_for_a_class(monkeypatch):
+    known, probe = judges.task("05/weights"), catalogue.probe("05/weights")
+    inputs = judges.inputs("05/weights", np.random.default_rng(0))
+    judge = Judge("05/weights", known, probe, inputs)
+    answers = run(probe, lambda s, p, b: known.answer(s, p, b) + s, inputs).answers
+    ran = []
+    for variant in table.variants(known):
+        monkeypatch.setitem(
+            vars(variant), "answer", lambda *given, of=variant: (ran.append(of.name), None)[1]
+        )
+    judge.verdict(answers)
+    first = len(ran)
+    judge.verdict(answers)
+    assert 0 < first == len(ran)
+
+
+def test_variant_that_does_not_end_is_dropped():
+    with table._at_most(0.05) as limit:
+        while True:
+            pass
+    assert limit.reached
+
+
+def test_operators_say_what_they_are_and_change_nothing_else():
+    node = ast.parse("x.softmax(dim=-1)", mode="eval").body
+    words = set()
+    for change in operators.misreadings(node):
+        new = change.make(ast.parse("x.softmax(dim=-1)", mode="eval").body)
+        words.add(sentences.phrase(change.operator, node, new, "your weights", {}))
+    assert "used axis −2 instead of axis −1 for the softmax in your weights" in words
+    assert "used the softmax twice in your weights" in words
+    assert "left out the softmax in your weights" not in words  # a slip, and not a misreading
