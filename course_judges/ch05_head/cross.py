@@ -16,7 +16,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.relations import related
 from course_judges.weighing import (
     Weights,
@@ -68,11 +68,6 @@ def _weighed(weigh: _Weigh, scale: Callable[[int, int, int], float] | None = Non
 
 def _usual(scores: Tensor, padding: Tensor) -> Tensor:
     return scores.masked_fill(padding, -torch.inf).softmax(dim=-1)
-
-
-def _causal_too(scores: Tensor, padding: Tensor) -> Tensor:
-    future = torch.ones(scores.shape[1:], dtype=torch.bool).triu(1)
-    return _usual(scores, padding | future)
 
 
 def _other_lengths(by: int) -> _Answer:
@@ -224,16 +219,9 @@ def _maps_exchanged(
     return cross_attention(x, memory, w_key, w_query, w_value, lengths)
 
 
-@mistake("You averaged the memory itself, without applying `w_value`.", _shape, PASSED)
-def _raw_values(
-    x: Tensor,
-    memory: Tensor,
-    w_query: Tensor,
-    w_key: Tensor,
-    w_value: Tensor,  # noqa: ARG001
-    lengths: Tensor,
-) -> Tensor:
-    return cross_attention(x, memory, w_query, w_key, torch.eye(len(w_key)).to(x), lengths)
+_raw_values = mistake(
+    "You averaged the memory itself, without applying `w_value`.", _shape, PASSED
+)(Like("left-out-the-product-with-w-value-in-the-values"))
 
 
 _scale_by_channels = families.scale_by_channels(_dimensions, SCALE)(
@@ -245,16 +233,16 @@ _scale_by_values = families.scale_by_values(_dimensions, SCALE)(
 )
 
 _no_scale = families.no_scale(_dimensions, SCALE)(
-    _weighed(_usual, lambda C, D, E: 1.0)  # noqa: ARG005
+    Like("left-out-the-division-by-root-of-D-in-the-scores")
 )
 
 
 _scale_multiplied = mistake(wording.MULTIPLIED, _dimensions, SCALE)(
-    _weighed(_usual, lambda C, D, E: 1 / math.sqrt(D))  # noqa: ARG005
+    Like("multiplied-instead-of-dividing-by-root-of-D-in-the-scores")
 )
 
 _scale_without_root = mistake(wording.ROOT_MISSING, _dimensions, SCALE)(
-    _weighed(_usual, lambda C, D, E: D)  # noqa: ARG005
+    Like("left-out-the-root-of-D-in-the-scores")
 )
 
 
@@ -343,7 +331,7 @@ _lengths_of_x = mistake(
 _causal_mask_kept = mistake(
     "You kept the causal mask, so position t sees only the first t + 1 symbols of the memory.",
     lambda e: f"{_first(e)} The whole memory is known, so none of it lies in the future.",
-)(_weighed(_causal_too))
+)(Like("masked-the-future-in-the-products-of-queries-and-keys"))
 
 _softmax_over_queries = families.softmax_over_queries(_first)(
     _weighed(lambda s, p: s.masked_fill(p, -torch.inf).softmax(dim=1).nan_to_num(0.0))
@@ -354,14 +342,14 @@ _padding_seen = mistake(
     _padded,
     FUTURE,
     cases=("full", "padded"),
-)(_weighed(lambda s, p: s.softmax(dim=-1) + 0 * p))
+)(Like("left-out-the-mask-in-the-masked-scores"))
 
 _one_padding_seen = mistake(
     "You let one position of padding through.",
     _padded,
     FUTURE,
     cases=("padded",),
-)(_other_lengths(1))
+)(Like("compared-with-greater-instead-of-greater-or-equal-in-the-mask-of-padding"))
 
 _last_symbol_hidden = mistake(
     "You hid the last symbol of each memory.",
@@ -372,7 +360,7 @@ _last_symbol_hidden = mistake(
 
 _inverted_mask = mistake(
     "You hid the symbols and kept the padding.", _padded, FUTURE, cases=("padded",)
-)(_weighed(lambda s, p: s.masked_fill(~p, -torch.inf).softmax(dim=-1)))
+)(Like("masked-exactly-what-should-be-seen-in-the-masked-scores"))
 
 
 def _one_length(of: Callable[[Tensor], Tensor]) -> _Answer:
@@ -399,17 +387,12 @@ _one_length_for_all = mistake(
 )(_one_length(lambda lengths: lengths.max()))
 
 
-@mistake(
+_padding_in_front = mistake(
     "You hid the first positions of each memory, but its padding is at the end.",
     _padded,
     FUTURE,
     cases=("padded",),
-)
-def _padding_in_front(
-    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
-) -> Tensor:
-    turned = memory.flip(1)  # so what is seen comes first; its order makes no difference
-    return cross_attention(x, turned, w_query, w_key, w_value, lengths)
+)(Like("reversed-the-mask-of-padding-along-the-last-axis"))
 
 
 @mistake(
@@ -428,24 +411,15 @@ def _first_memory_for_all(
     return cross_attention(x, first, w_query, w_key, w_value, length)
 
 
-@mistake(
+_keys_for_values = mistake(
     "You averaged the keys instead of the values, `memory @ w_value`.",
     _shape,
     PASSED,
-)
-def _keys_for_values(
-    x: Tensor,
-    memory: Tensor,
-    w_query: Tensor,
-    w_key: Tensor,
-    w_value: Tensor,  # noqa: ARG001
-    lengths: Tensor,
-) -> Tensor:
-    return cross_attention(x, memory, w_query, w_key, w_key, lengths)
+)(Like("used-w-key-instead-of-w-value-in-the-values"))
 
 
 _zero_mask = families.zero_mask(_padded, FUTURE, cases=("padded",))(
-    _weighed(lambda s, p: s.masked_fill(p, 0.0).softmax(dim=-1))
+    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
 )
 
 
@@ -639,18 +613,11 @@ def _all_memories_for_all(
     return _usual(scores, padding) @ (memory @ w_value).flatten(0, 1)
 
 
-@mistake(
+_keys_reshaped = mistake(
     "You brought the keys to (B, D, S) by `view` or `reshape`, which moves no entry.",
     lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
     exchanges the two axes. {_first(e)}"""),
-)
-def _keys_reshaped(
-    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
-) -> Tensor:
-    key = memory @ w_key
-    scores = x @ w_query @ key.reshape(key.mT.shape) / math.sqrt(w_key.shape[1])
-    padding = torch.arange(memory.shape[1]) >= lengths[:, None]
-    return _usual(scores, padding[:, None]) @ (memory @ w_value)
+)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
 
 
 @mistake(

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import number, numbers_apart, row, unwrapped
@@ -120,7 +120,7 @@ _bonus_for_distance = mistake(
     "In your answer, positions far back gain weight, but they should lose it.",
     lambda e: unwrapped(f"""{_first_weight(e)} What you subtract should be slope · (t − s), which is
     0 on the diagonal and largest at s = 0. {_last_row(e)}"""),
-)(_with(lambda s, d, m: s + m * d))
+)(Like("added-instead-of-subtracting-the-penalty-in-the-lowered-scores"))
 
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
@@ -128,7 +128,7 @@ _no_penalty = mistake(
     that are hidden, or you subtract the same number from a whole row, which cancels in the softmax.
     Subtract more from the scores that are farther back."""),
     cases=("level", "gentle", "steep"),
-)(_with(lambda s, d, m: s))  # noqa: ARG005
+)(Like("left-out-the-factor-the-distances-in-the-penalty"))
 
 
 def _constant(evidence: Evidence) -> float | None:
@@ -167,7 +167,7 @@ _share_of_the_length = mistake(
     "You divided the distance by the length of the text.",
     lambda e: unwrapped(f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs less than
     one slope in your answer, but it should cost {e.number("T") - 1}."""),
-)(_with(lambda s, d, m: s - m * d / s.shape[-1]))
+)(Like("divided-the-positions-by-T"))
 
 _penalty_multiplied = mistake(
     "You multiplied or divided the scores instead of subtracting the penalty from them.",
@@ -179,13 +179,13 @@ _penalty_multiplied = mistake(
         _with(lambda s, d, m: s * (-m * d).exp()),
         _with(lambda s, d, m: s * (1 - m) ** d),
     ),
-)(_with(lambda s, d, m: s * (1 - m * d)))
+)(Like("multiplied-the-penalty-by-scores"))
 
 _scores_ignored = mistake(
     "Your weights depend only on the distance and not on the scores.",
     lambda e: f"{_last_row(e)} This gives all samples the same weights.",
     SCORES,
-)(_with(lambda s, d, m: -m * d + 0 * s))
+)(Like("added-scores-to-the-penalty"))
 
 _scaled_again = mistake(
     "You divided the scores again, although they come scaled already.",
@@ -213,7 +213,7 @@ def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
     return _without_itself(scores, slope)
 
 
-@mistake(
+_past_hidden = mistake(
     "Your mask is inverted: it hides the past.",
     lambda e: unwrapped(f"""{_first_row(e)} Hide only what is above the diagonal, where s > t."""),
     FUTURE,
@@ -221,20 +221,16 @@ def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
         lambda scores, slope: _without_the_past(scores, slope, 0),
         lambda scores, slope: _without_the_past(scores, slope, 0).nan_to_num(0.0),
     ),
-)
-def _past_hidden(scores: Tensor, slope: float) -> Tensor:
-    return _without_the_past(scores, slope, 1)
+)(Like("compared-with-greater-instead-of-less-in-the-mask"))
 
 
-@mistake(
+_slope_zero_sees_all = mistake(
     "With slope 0, your weights aren't causal.",
     lambda e: unwrapped(f"""With slope 0, position 0 of sample 0 may see only itself, but its row is
     {row(e.yours("level")[0, 0])}. The future has to be hidden without a penalty, too."""),
     FUTURE,
     cases=("level", "gentle"),
-)
-def _slope_zero_sees_all(scores: Tensor, slope: float) -> Tensor:
-    return penalised_weights(scores, slope) if slope else scores.softmax(dim=-1)
+)(Like("used-the-penalty-instead-of-the-distances-in-the-mask"))
 
 
 @mistake(
@@ -255,20 +251,19 @@ def _decay_not_normalised(scores: Tensor, slope: float) -> Tensor:
     return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
 
 
-@mistake("You didn't hide the future, and its negative distance is a bonus.", _first_row, FUTURE)
-def _no_causal_mask(scores: Tensor, slope: float) -> Tensor:
-    return (scores - slope * _back(scores.shape[-1])).softmax(dim=-1)
+_no_causal_mask = mistake(
+    "You didn't hide the future, and its negative distance is a bonus.", _first_row, FUTURE
+)(Like("left-out-the-mask-in-the-masked-scores"))
 
 
-@mistake("You didn't hide the future, but gave it a penalty like the past.", _first_row, FUTURE)
-def _both_ways(scores: Tensor, slope: float) -> Tensor:
-    return (scores - slope * _back(scores.shape[-1]).abs()).softmax(dim=-1)
+_both_ways = mistake(
+    "You didn't hide the future, but gave it a penalty like the past.", _first_row, FUTURE
+)(Like("used-the-absolute-value-of-the-distances"))
 
 
-@families.zero_mask(_first_row, FUTURE)
-def _zero_mask(scores: Tensor, slope: float) -> Tensor:
-    back = _back(scores.shape[-1])
-    return (scores - slope * back).masked_fill(back < 0, 0.0).softmax(dim=-1)
+_zero_mask = families.zero_mask(_first_row, FUTURE)(
+    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
+)
 
 
 def _hidden_zero(evidence: Evidence) -> str:
@@ -285,14 +280,11 @@ def _zeros_hidden(scores: Tensor, slope: float) -> Tensor:
     return seen.masked_fill(seen == 0, -torch.inf).softmax(dim=-1)
 
 
-@families.softmax_over_queries(
+_softmax_over_queries = families.softmax_over_queries(
     lambda e: unwrapped(f"""{_sum(e)} Column 0 of sample 0 sums to
     {number(e.yours("gentle")[0, :, 0].sum())}."""),
     FUTURE,
-)
-def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
-    back = _back(scores.shape[-1])
-    return (scores - slope * back).masked_fill(back < 0, -torch.inf).softmax(dim=1)
+)(Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax-in-your-weights"))
 
 
 @mistake(

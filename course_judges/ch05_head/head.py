@@ -16,7 +16,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import OUTPUTS_SHOW
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.relations import related
 from course_judges.weighing import (
@@ -274,13 +274,14 @@ class _ScaleByChannels(Head):
         return math.sqrt(x.shape[-1])
 
 
-@families.scale_by_values(_dimensions, SCALE)
-class _ScaleByValues(Head):
-    def scale(self, x: Tensor) -> float:  # noqa: ARG002
-        return math.sqrt(self.value.out_features)
+_scale_by_values = families.scale_by_values(_dimensions, SCALE)(
+    Like("used-self-value-instead-of-self-key-in-D")
+)
 
 
-_no_scale = families.no_scale(_dimensions, SCALE)(_Unscaled)
+_no_scale = families.no_scale(_dimensions, SCALE)(
+    Like("left-out-the-division-by-scale-in-the-scores")
+)
 
 
 @mistake(
@@ -293,24 +294,17 @@ class _ScaleAfterSoftmax(_Unscaled):
         return super().weights(x) / math.sqrt(self.key.out_features)
 
 
-@families.swapped_query_key(_first, SCORES)
-class _SwappedQueryKey(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.key(x) @ self.query(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+_swapped_query_key = families.swapped_query_key(_first, SCORES)(
+    Like("transposed-the-products-of-queries-and-keys")
+)
 
 
-@mistake(
+_keys_reshaped = mistake(
     "You brought the keys to (B, D, T) by `view` or `reshape`, which moves no entry.",
     lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
     exchanges the two axes. {_first(e)}"""),
     SCORES,
-)
-class _KeysReshaped(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        query, key = self.query(x), self.key(x)
-        scores = query @ key.reshape(key.mT.shape) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
 
 
 @mistake(
@@ -348,32 +342,24 @@ class _MaskAddedToScores(Head):
         return (scores + ~self.hidden(x.shape[1]) * self.causal).softmax(dim=-1)
 
 
-@families.softmax_over_queries(_first, SCORES)
-class _SoftmaxOverQueries(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=1)
+_softmax_over_queries = families.softmax_over_queries(_first, SCORES)(
+    Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax-in-the-weights")
+)
 
 
-@mistake(
+_scale_without_root = mistake(
     wording.ROOT_MISSING,
     _dimensions,
     SCALE,
-)
-class _ScaleWithoutRoot(Head):
-    def scale(self, x: Tensor) -> float:  # noqa: ARG002
-        return float(self.key.out_features)
+)(Like("left-out-the-root-of-D-in-the-scale"))
 
 
-@mistake(
+_scale_multiplied = mistake(
     wording.MULTIPLIED,
     lambda e: unwrapped(f"""{_dimensions(e)} If you use `F.scaled_dot_product_attention`, note that
     its `scale` is a factor: 1 / √D."""),
     SCALE,
-)
-class _ScaleMultiplied(Head):
-    def scale(self, x: Tensor) -> float:
-        return 1 / super().scale(x)
+)(Like("multiplied-instead-of-dividing-by-scale-in-the-scores"))
 
 
 @mistake(
@@ -398,49 +384,36 @@ class _NoSoftmax(Head):
         return scores.masked_fill(self.hidden(x.shape[1]), 0.0)
 
 
-@mistake(
+_keys_for_values = mistake(
     "You averaged the keys instead of the values.",
     lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as a
     key, but with values it has E = {e.number("E")}."""),
     PASSED,
-)
-class _KeysForValues(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.weights(x) @ self.key(x)
+)(Like("used-self-key-instead-of-self-value-in-the-values"))
 
 
-@mistake(
+_queries_only = mistake(
     "You compared queries with queries, or keys with keys, but queries should meet keys.",
     _first,
     SCORES,
     also=(_KeysOnly,),
-)
-class _QueriesOnly(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.query(x) @ self.query(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+)(Like("used-self-query-instead-of-self-key-in-the-keys"))
 
 
-@mistake(
+_weights_transposed = mistake(
     "You transposed the weights before multiplying them with the values.",
     lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t, so it is
     `weights @ value` with nothing transposed."""),
     PASSED,
-)
-class _WeightsTransposed(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.weights(x).transpose(1, 2) @ self.value(x)
+)(Like("transposed-the-weights"))
 
 
-@mistake(
+_raw_values = mistake(
     "You averaged the inputs instead of their values.",
     lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as
     the input, but with values it has E = {e.number("E")}."""),
     PASSED,
-)
-class _RawValues(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.weights(x) @ x
+)(Like("used-x-instead-of-the-values-in-your-outputs"))
 
 
 @mistake(
@@ -476,10 +449,9 @@ class _FlagTurned(Head):
         return ~self.past[:T, :T] & (not self.causal)
 
 
-@families.no_causal_mask(_moved, FUTURE, cases=("causal", "full", "both_ways"))
-class _NoCausalMask(Head):
-    def hidden(self, T: int) -> Tensor:
-        return torch.zeros(T, T, dtype=torch.bool)
+_no_causal_mask = families.no_causal_mask(_moved, FUTURE, cases=("causal", "full", "both_ways"))(
+    Like("left-out-tril-in-the-triangle")
+)
 
 
 @mistake(
@@ -493,15 +465,12 @@ class _WrongCorner(Head):
         return ~self.past[-T:, :T] & self.causal
 
 
-@mistake(
+_always_causal = mistake(
     "Your head never looks ahead, although `causal=False` allows it.",
     _first,
     FUTURE,
     cases=("causal", "both_ways"),
-)
-class _AlwaysCausal(Head):
-    def hidden(self, T: int) -> Tensor:
-        return ~self.past[:T, :T]
+)(Like("left-out-self-causal-in-the-mask-if-the-head-is-causal"))
 
 
 @mistake(
@@ -524,16 +493,13 @@ class _MeanOfTwoDirections(Head):
         return (one + other) / 2
 
 
-@mistake(
+_upper_triangle = mistake(
     "Your mask is inverted: it hides the past and shows the future.",
     lambda e: _first(e, "causal"),
     FUTURE,
     cases=("causal",),
     also=(_PastAndItselfHidden, _PastHiddenAndZero),
-)
-class _UpperTriangle(Head):
-    def hidden(self, T: int) -> Tensor:
-        return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
+)(Like("used-triu-instead-of-tril-in-the-triangle"))
 
 
 @mistake(
@@ -596,24 +562,19 @@ class _MaskedAfterSoftmax(Head):
         return scores.softmax(dim=-1) * ~self.hidden(x.shape[1])
 
 
-@mistake(
+_sees_one_ahead = mistake(
     "With `causal=True`, each position also sees the next one.",
     lambda e: (
         f"{_first(e, 'causal')} What is hidden should begin directly to the right of the diagonal."
     ),
     FUTURE,
     cases=("both_ways", "causal"),
+)(Like("used-tril-with-diagonal-1-instead-of-0-in-the-triangle"))
+
+
+_zero_mask = families.zero_mask(_moved, FUTURE, cases=("causal",))(
+    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
 )
-class _SeesOneAhead(Head):
-    def hidden(self, T: int) -> Tensor:
-        return torch.ones(T, T, dtype=torch.bool).triu(2) & self.causal
-
-
-@families.zero_mask(_moved, FUTURE, cases=("causal",))
-class _ZeroMask(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), 0.0).softmax(dim=-1)
 
 
 @mistake(

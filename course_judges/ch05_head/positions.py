@@ -13,7 +13,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import START_DOES_NOT_FIT
 from course_judges.comparisons import compared
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
 from course_judges.weighing import rows_beside
 from course_judges.wording import listed, number, row, unwrapped
@@ -78,13 +78,6 @@ def _token_0_is_padding(
     where = torch.arange(tokens.shape[1]) - start[:, None]
     x = token_table[tokens] + position_table[where.clamp(min=0)]
     return x.masked_fill((tokens == 0)[:, :, None], 0.0)
-
-
-def _first_symbol_taken_for_padding(
-    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
-) -> Tensor:
-    first = (torch.arange(tokens.shape[1]) <= start[:, None])[:, :, None]
-    return embed(tokens, token_table, position_table, start).masked_fill(first, 0.0)
 
 
 def _real(evidence: Evidence) -> Array:
@@ -196,12 +189,12 @@ def _start_along_the_positions(
 _no_positions = mistake(
     "You left out the positions, so a symbol looks the same everywhere.",
     lambda e: f"{_short(e)} Yours is the row of the token alone.",
-)(_combined(lambda x, p: x))  # noqa: ARG005
+)(Like("left-out-the-vectors-of-the-positions-in-the-sums"))
 
 _positions_only = mistake(
     "You left out the symbols, so only the positions are left.",
     lambda e: f"{_short(e)} Every text looks the same to the model.",
-)(_combined(lambda x, p: p.expand(x.shape)))
+)(Like("left-out-the-vectors-of-the-symbols-in-the-sums"))
 
 _multiplied = mistake("You multiplied symbol and position instead of adding them.", _short)(
     _combined(lambda x, p: x * p)
@@ -212,17 +205,12 @@ _concatenated = mistake("You put symbol and position side by side instead of add
 )
 
 
-@mistake(
+_positions_by_token = mistake(
     "You looked up tokens in the position table.",
     lambda e: unwrapped(f"""Position 1 of text 0 holds token {int(e.inputs["tokens"][0, 1])}, and
     you took row {int(e.inputs["tokens"][0, 1])} of the position table. {_short(e)} Look up the
     position there, whatever the symbol is."""),
-)
-def _positions_by_token(
-    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
-) -> Tensor:
-    x = token_table[tokens] + position_table[tokens]
-    return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
+)(Like("used-tokens-instead-of-the-positions-in-the-rows-of-the-position-table"))
 
 
 @mistake(
@@ -281,7 +269,7 @@ _start_ignored = mistake(
     "In your answer, positions don't depend on where a text begins.",
     _padded,
     recognized=_shows_start_ignored,
-)(_placed(lambda t, start, size: t + 0 * start + 0 * size))
+)(Like("used-the-columns-instead-of-the-positions-in-the-rows-of-the-position-table"))
 
 _start_added = mistake(
     "You added `start`, but a text that begins later has smaller positions, not larger ones.",
@@ -312,7 +300,7 @@ _first_symbol_is_0 = mistake(
     "You set the first symbol of each text to 0, as if it were padding.",
     lambda e: unwrapped(f"""At position 0 of text 0, which has no padding, {_at(e, "short", 0, 0)}.
     Position 0 belongs to the first symbol, and padding comes before it."""),
-)(_first_symbol_taken_for_padding)
+)(Like("compared-with-less-or-equal-instead-of-less-in-the-mask-of-padding"))
 
 
 def _moved_forward(
@@ -363,18 +351,13 @@ _padding_wraps = mistake(
 )(_wraps)
 
 
-@mistake(
+_padding_filled = mistake(
     "Your vectors for the texts are right, but those for the padding aren't 0.",
     _padding,
     recognized=lambda e: (
         _real_right(e) and bool(np.abs(e.yours("padded")[~_real(e)]).max() > NEGLIGIBLE)
     ),
-)
-def _padding_filled(
-    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
-) -> Tensor:
-    where = torch.arange(tokens.shape[1]) - start[:, None]
-    return token_table[tokens] + position_table[where.clamp(min=0)]
+)(Like("used-clamp-instead-of-clamp-in-the-rows-of-the-position-table"))
 
 
 @mistake(

@@ -20,7 +20,7 @@ from course_judges.ch05_head.wording import (
     TWICE_BY_PRECEDENCE,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.weighing import divided_by
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
@@ -273,7 +273,7 @@ def _rows_by_their_own(evidence: Evidence) -> Finding | None:
 
 
 _scale_by_channels = families.scale_by_channels(_roots, SCALE)(
-    _scaled(lambda x, w: x.shape[-1] ** -0.5)  # noqa: ARG005
+    Like("used-the-length-of-axis-0-of-w-key-for-D")
 )
 
 _no_scale = mistake(
@@ -282,7 +282,7 @@ _no_scale = mistake(
     {number(e.yours("batch").std())}, but the right ones have {number(e.right("batch").std())}.
     {_by_factor(e)}"""),
     SCALE,
-)(_scaled(lambda x, w: 1.0))  # noqa: ARG005
+)(Like("left-out-the-division-by-root-of-D-in-your-scores"))
 
 _scale_without_root = mistake(
     ROOT_MISSING,
@@ -290,22 +290,22 @@ _scale_without_root = mistake(
     keys by √D. The standard deviation of a sum of D terms grows with √D, and only its variance
     grows with D. {_roots(e)}"""),
     SCALE,
-)(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
+)(Like("left-out-the-root-of-D-in-your-scores"))
 
 _divided_by_half_of_D = mistake(
     "You divided the scores by half of D instead of its root.",
     lambda e: f"{HALF_BY_PRECEDENCE} {_roots(e)}",
     SCALE,
-)(_scaled(lambda x, w: 2 / w.shape[1]))  # noqa: ARG005
+)(Like("used-half-of-D-instead-of-root-of-D-in-your-scores"))
 
 _divided_by_2D = mistake(
     "You divided the scores by twice D instead of its root.",
     lambda e: f"{TWICE_BY_PRECEDENCE} {_roots(e)}",
     SCALE,
-)(_scaled(lambda x, w: 0.5 / w.shape[1]))  # noqa: ARG005
+)(Like("used-twice-D-instead-of-root-of-D-in-your-scores"))
 
 _scale_multiplied = mistake(MULTIPLIED, _roots, SCALE)(
-    _scaled(lambda x, w: w.shape[1] ** 0.5)  # noqa: ARG005
+    Like("multiplied-instead-of-dividing-by-root-of-D-in-your-scores")
 )
 
 _scale_by_length = mistake(
@@ -332,31 +332,25 @@ def _second_dimension_under_the_root(x: Tensor, w_query: Tensor, w_key: Tensor) 
     return query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
 
 
-@mistake(
+_swapped_query_key = mistake(
     "Your table is transposed: its rows are keys and its columns are queries.",
     lambda e: unwrapped(f"""{_entry(e)} The number in row 1, column 0 of your table belongs in row
     0, column 1, because row t holds the scores of query t."""),
-)
-def _swapped_query_key(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return attention_scores(x, w_key, w_query)
+)(Like("exchanged-w-query-and-w-key-in-your-queries-and-your-keys"))
 
 
-@mistake(
+_queries_only = mistake(
     "You compared queries with queries, so the keys aren't used.",
     lambda e: f"This makes your table symmetric. {_mirror(e)}",
     ASKS,
-)
-def _queries_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
-    return attention_scores(x, w_query, w_query)
+)(Like("used-w-query-instead-of-w-key-in-your-keys"))
 
 
-@mistake(
+_keys_only = mistake(
     "You compared keys with keys, so the queries aren't used.",
     lambda e: f"This makes your table symmetric. {_mirror(e)}",
     ASKS,
-)
-def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
-    return attention_scores(x, w_key, w_key)
+)(Like("used-w-key-instead-of-w-query-in-your-queries"))
 
 
 @mistake(
@@ -384,7 +378,7 @@ _future_hidden = mistake(
     "You hid the future, but the task asks for the scores before any mask.",
     lambda e: _entry(e, 0, 1),
     also=(_hidden(-math.inf), _hidden(-1e9)),
-)(_hidden(0.0))
+)(Like("set-what-lies-above-the-diagonal-of-the-products-of-queries-and-keys-to-0"))
 
 
 @mistake(
@@ -404,29 +398,25 @@ def _cosines(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return query @ key.transpose(-2, -1)
 
 
-@mistake(
+_softmax_taken = mistake(
     "You went one step too far and returned weights instead of scores.",
     _softmaxed,
     recognized=_is_softmaxed,
-)
-def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return attention_scores(x, w_query, w_key).softmax(dim=-1)
+)(Like("applied-a-softmax-to-your-scores"))
 
 
-@mistake(
+_softmax_down_the_columns = mistake(
     "You took a softmax down the columns, but the task asks for the scores themselves.",
     lambda e: unwrapped(f"""Column 0 of sample 0 sums to {number(e.yours("batch")[0, :, 0].sum())},
     but in the right scores it sums to {number(e.right("batch")[0, :, 0].sum())}."""),
     recognized=_is_softmaxed_down,
-)
-def _softmax_down_the_columns(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return attention_scores(x, w_query, w_key).softmax(dim=-2)
+)(Like("applied-a-softmax-down-the-columns-of-your-scores"))
 
 
 _sign_turned = mistake(
     "Your scores have the wrong sign, so the key that fits best gets the lowest score.",
     _entry,
-)(_scaled(lambda x, w: -(w.shape[1] ** -0.5)))  # noqa: ARG005
+)(Like("turned-the-sign-of-your-queries"))
 
 
 @mistake(
@@ -454,7 +444,7 @@ _texts_joined = mistake(
 )(_texts_in_one)
 
 
-@mistake(
+_something_subtracted = mistake(
     "You subtracted something from each row of the scores, as a softmax does to stay stable.",
     lambda e: unwrapped(f"""That changes no weights, but the task asks for the scores themselves.
     The largest score of row 0 in sample 0 is {number(e.yours("batch")[0, 0].max())} instead of
@@ -466,10 +456,7 @@ _texts_joined = mistake(
         ),
         lambda x, w_query, w_key: attention_scores(x, w_query, w_key).log_softmax(dim=-1),
     ),
-)
-def _something_subtracted(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    scores = attention_scores(x, w_query, w_key)
-    return scores - scores.amax(dim=-1, keepdim=True)
+)(Like("subtracted-its-largest-number-from-each-row-of-the-products-of-queries-and-keys"))
 
 
 def _without_itself(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
@@ -486,17 +473,14 @@ _itself_hidden = mistake(
     "You hid the score of each position with itself, but every pair should have its score.",
     lambda e: _entry(e, 1, 1),
     also=(_without_itself(-math.inf), _without_itself(-1e9)),
-)(_without_itself(0.0))
+)(Like("set-the-diagonal-of-the-products-of-queries-and-keys-to-0"))
 
 
-@mistake(
+_keys_by_view = mistake(
     "You brought the keys to (…, D, T) by `view` or `reshape`, which moves no entry.",
     lambda e: unwrapped(f"""{_entry(e)} So a column mixes entries of several keys. `transpose(-2,
     -1)` exchanges the two axes."""),
-)
-def _keys_by_view(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    query, key = x @ w_query, x @ w_key
-    return query @ key.reshape(key.mT.shape) / math.sqrt(w_key.shape[1])
+)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
 
 
 def _keys_met(evidence: Evidence) -> list[int] | None:

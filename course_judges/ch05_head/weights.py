@@ -12,7 +12,7 @@ from course_judges import families
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import listed, number, row, unwrapped
@@ -241,7 +241,7 @@ _or_for_and = mistake(
     be seen. {_unpadded_row(e, 0)} A position may be seen if it isn't padding and (`&`) isn't in the
     future."""),
     cases=("whole", "cut", "padded"),
-)(_seen_by(lambda past, start, T: past[:T, :T] | _visible(torch.ones_like(past), start, T)))
+)(Like("used-or-instead-of-and-in-the-mask"))
 
 
 def _without_a_future(evidence: Evidence) -> str:
@@ -260,7 +260,7 @@ _no_causal_mask = mistake(
     "Without padding you hide nothing, so every position sees the whole text, future included.",
     lambda e: f"{_unpadded_row(e, 0)} {_without_a_future(e)}",
     cases=("whole", "cut"),
-)(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
+)(Like("left-out-past-in-the-mask"))
 
 
 @mistake(
@@ -291,16 +291,16 @@ _turned_over = mistake(
     lambda e: unwrapped(f"""{_unpadded_row(e)} Row t should hold the weights of position t, so
     nothing has to be transposed."""),
     also=(lambda s, past, start: causal_weights(s.transpose(1, 2), past, start),),
-)(lambda scores, past, start: causal_weights(scores, past, start).transpose(1, 2))
+)(Like("transposed-the-softmax"))
 
 _diagonal_excluded = mistake(wording.ITSELF_HIDDEN, _unpadded_row, recognized=_strict)(
     _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1))
 )
 
 
-@families.zero_mask(_unpadded_row)
-def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
+_zero_mask = families.zero_mask(_unpadded_row)(
+    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
+)
 
 
 def _hidden_zero(evidence: Evidence) -> str:
@@ -323,14 +323,11 @@ def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor
     return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
 
 
-@families.softmax_over_queries(
+_softmax_over_queries = families.softmax_over_queries(
     lambda e: unwrapped(f"""In sample 0, column 0 sums to
     {number(e.yours("whole")[0, :, 0].sum())} and row 1 to
     {number(e.yours("whole")[0, 1].sum())}.""")
-)
-def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    visible = _visible(past, start, scores.shape[-1])
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2).nan_to_num(0.0)
+)(Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax"))
 
 
 _padding_cut_after_softmax = mistake(
@@ -381,7 +378,7 @@ _start_of_the_first = mistake(
     "You let all texts begin where the first one does.",
     _all_begin,
     recognized=_begins_with_the_first,
-)(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
+)(Like("used-the-first-sample-of-the-mask-against-padding-for-all-samples"))
 
 _earliest_start_for_all = mistake(
     "You let all texts begin where the earliest one does, so the others see their padding.",
@@ -395,7 +392,7 @@ _padding_seen = mistake(
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
     ),
-)(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
+)(Like("left-out-arange-in-the-mask-against-padding"))
 
 
 def _padding_behind(*, rows: bool) -> _Mask:
@@ -414,7 +411,7 @@ _padding_at_the_end = mistake(
     lambda e: f"{_padded_row(e)} Padding is what comes before `start`.",
     cases=("whole", "cut", "padded"),
     also=(_seen_by(_padding_behind(rows=True)),),
-)(_seen_by(_padding_behind(rows=False)))
+)(Like("reversed-the-mask-against-padding-along-the-last-axis"))
 
 
 def _text_by_text(*, rows: bool, columns: bool, written: bool) -> Callable[..., Tensor]:
@@ -467,7 +464,7 @@ _start_taken_for_length = mistake(
         )
         and bool(np.nan_to_num(e.yours("padded")).sum() > 0.5)
     ),
-)(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) < start[:, None])[:, None, :]))
+)(Like("negated-the-mask-against-padding"))
 
 
 def _one_after_the_other(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
@@ -529,7 +526,7 @@ _first_symbol_hidden = mistake(
     "You hid one position too many: the first symbol of each text.",
     _padded_row,
     recognized=lambda e: _padding_off_by(e, 1),
-)(_seen_by(lambda past, start, T: _visible(past, start + 1, T)))
+)(Like("compared-with-greater-instead-of-greater-or-equal-in-the-mask-against-padding"))
 
 _last_padding_seen = mistake(
     "You hid one position too few: the padding just before each text is seen.",
@@ -538,20 +535,17 @@ _last_padding_seen = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start - 1, T)))
 
 
-@mistake(
+_nan_rows = mistake(
     "Your rows of padding are NaN.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
     {e.yours("padded").size} weights are NaN. A row of padding sees nothing, and a softmax over
     nothing but −inf is 0 / 0, like a division by a sum of 0. One NaN spoils every sum that it
     enters, including gradients, so put 0 there."""),
     recognized=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
-)
-def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    visible = _visible(past, start, scores.shape[-1])
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
+)(Like("left-out-nan-to-num-in-your-weights"))
 
 
-@mistake(
+_padding_rows_look = mistake(
     "Your rows of padding hold weights, but they should be 0.",
     lambda e: (
         f"{_empty_row(e)} A softmax over equal scores gives a mean, even if all of them are −1e9."
@@ -559,9 +553,7 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
         else _empty_row(e)
     ),
     recognized=lambda e: _real_rows_right(e) and not e.same("padded"),
-)
-def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)
+)(Like("filled-with-minus-1e9-instead-of-minus-infinity-in-the-masked-scores"))
 
 
 @mistake(

@@ -4,13 +4,15 @@ table that is the code's own.
 
 import ast
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from course_judges import catalogue as judges
 from course_judges.edits import matching, operators, sentences, steps, table
-from course_judges.judging import Judge
+from course_judges.judging import Judge, Like
+from course_lib.errors import CourseError
 from course_tasks import Tells, catalogue, check
 from course_tasks.probing import run
 
@@ -169,6 +171,22 @@ def test_variant_runs_once_for_a_class(monkeypatch):
     first = len(ran)
     judge.verdict(answers)
     assert 0 < first == len(ran)
+
+
+def test_mistake_like_a_variant_has_it_as_its_answer_and_an_unknown_one_is_refused():
+    known = judges.task("05/scores")
+    mistake = next(one for one in known.mistakes if one.name == "no-scale")
+    (variant,) = (v for v in table.variants(known) if v.says.startswith("left out the division"))
+    assert mistake.answer is variant.answer
+    unknown = replace(known, mistakes=(replace(mistake, answer=Like("no-such-edit")),))
+    with pytest.raises(CourseError, match="no such variant"):
+        table.with_variants(unknown)
+
+
+def test_steps_without_a_table_say_how_to_make_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(table, "path_of", lambda _: tmp_path / "scores.json")
+    with pytest.raises(CourseError, match=r"python -m course_judges\.edits\.table"):
+        table.variants(judges.task("05/scores"))
 
 
 def test_variant_that_does_not_end_is_dropped():
