@@ -2,9 +2,10 @@
 
 On a phone a line holds forty characters, and many of them would end between a number and its
 percent sign, within "T = 8", or in the middle of `n = 1`; and browsers put what follows a formula
-on a new line, even if it is a comma. So spaces that belong to a number do not break, and a short
-piece of code, a range or a shape in brackets, or a formula and the punctuation at it, stays on one
-line.
+on a new line, even if it is a comma. Some computed values are pasted as "62%", beside a "62 %" in
+the text, and a page writes one of the two. So spaces that belong to a number do not break, and a
+short piece of code, a range or a shape in brackets, or a formula and the punctuation at it, stays
+on one line.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ SHORT = 18
 """Characters that a piece of code may have that stays on one line."""
 
 _SPACE = "\N{NO-BREAK SPACE}"
+_TIGHT = re.compile(r"(?<=\d)%(?![\dA-F]{2})")  # not "%20", a character of an address
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[kMG]B\b|ms\b|µs\b|s\b))")
 _UNIT_BEHIND = re.compile(r"^ (?=(?:%|[kMG]B\b|ms\b|µs\b|s\b))")
 _PRODUCT = re.compile(r"(?<=\d) ([×·]) (?=\d)")
@@ -54,7 +56,7 @@ def unbroken(text: str, before: str = "") -> str:
     """
     if before[-1:].isdigit():
         text = _UNIT_BEHIND.sub(_SPACE, text)
-    text = _UNIT.sub(_SPACE, text)
+    text = _TIGHT.sub(f"{_SPACE}%", _UNIT.sub(_SPACE, text))
     text = _PRODUCT.sub(rf"{_SPACE}\1{_SPACE}", text)
     return _SIZE.sub(rf"\1{_SPACE}\2{_SPACE}", text)
 

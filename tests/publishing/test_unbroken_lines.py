@@ -30,6 +30,16 @@ def test_number_and_what_belongs_to_it_stay_together(text):
     assert unbroken(text.replace("_", " ")) == text.replace("_", SPACE)
 
 
+@pytest.mark.parametrize("value", ["62%", "87.5%", "1% to 3%"])
+def test_pasted_percent_is_written_as_in_the_text(value):
+    assert paragraph(nodes.inline("", value)).astext() == value.replace("%", f"{SPACE}%")
+    assert paragraph(nodes.literal("", value)).astext() == value  # what a program prints
+
+
+def test_percent_sign_of_an_address_is_left_alone():
+    assert unbroken("https://example.org/chapter%2001") == "https://example.org/chapter%2001"
+
+
 @pytest.mark.parametrize("text", ["13 models", "5 share it", "a query = a vector", "see 3 × the"])
 def test_other_spaces_may_break(text):
     assert unbroken(text) == text
