@@ -94,18 +94,23 @@ def _trained(
         panel.locator("select").first.select_option(loop)
     if file:
         panel.locator("input[type=file]").set_input_files(file)
-    begun, first, loss = time.perf_counter(), None, None
-    while time.perf_counter() - begun < 2 * seconds + 60:
+    begun, first = time.perf_counter(), None
+    loss, exact = None, False
+    while not (exact and loss < goal) and time.perf_counter() - begun < 2 * seconds + 60:
         page.wait_for_timeout(250)
-        step, loss, _ = page.evaluate(STEPS, task)
+        state = panel.get_attribute("data-state")
+        step, loss, exact = page.evaluate(STEPS, task)
         first = first or (time.perf_counter() if step else None)
-        if panel.get_attribute("data-state") == "done" or (loss is not None and loss < goal):
+        if state == "done" and exact:
             break
+        if state == "running" and loss is not None and loss < goal:  # estimated
+            panel.get_by_role("button", name="Pause").click()
+            page.wait_for_function(f"(task) => ({STEPS})(task)[2]", arg=task)
+            step, loss, exact = page.evaluate(STEPS, task)
+            if loss >= goal:
+                panel.get_by_role("button", name="Go on").click()
+                exact = False
     clock = time.perf_counter() - (first or begun)
-    if panel.get_attribute("data-state") == "running":
-        panel.get_by_role("button", name="Pause").click()
-    page.wait_for_function(f"(task) => ({STEPS})(task)[2]", arg=task)
-    step, loss, _ = page.evaluate(STEPS, task)
     facts = panel.locator(".cp-facts").inner_text()
     return {
         "goal": goal,
