@@ -4,9 +4,10 @@ python -m benchmarks.own_training [--text play]   # of an idle machine; up to te
 
 Writes `results/own_training.json`. Builds the book if it is not built, and trains the solution of
 the project as a reader would, by the page's loops and by its own `train`: until the estimate of
-the loss is below the target, then on the whole held-out text. On Tiny Shakespeare where it is at
-hand, which the page is given as a file, on the play otherwise. Seconds are those of the training,
-and those of the clock, with looks at the loss and texts that are written.
+the loss is below the target, and so is the loss on 20,000 symbols of the held-out text. On Tiny
+Shakespeare where it is at hand, which the page is given as a file, on the play otherwise. Seconds
+are those of the training, and those of the clock, with looks at the loss and texts that are
+written.
 
 In the same run, `products` has what a step takes without the kernel for products of matrices.
 """

@@ -124,7 +124,7 @@ class OwnTraining:
         self._write: Callable[..., str] | None = None
         self._wrote = ""  # why the program's own `write` is not used
         self._noted: list[tuple[nn.Module, dict[str, int]]] = []
-        self._steps = self._length = 0
+        self._steps = 0
         self._spent = self._looked = 0.0
         self._losses: list[float] = []
         self._model: nn.Module | None = None
@@ -189,7 +189,7 @@ class OwnTraining:
         dict
             `step`, `seconds` (of training), `speed` (steps a second), `loss` (on the batches since
             the last report, or None), `parameters`, `done`; and every second of training, and at
-            the end, `validation`, `exact` (whether on the whole held-out text) and `sample`.
+            the end, what `look` says.
         """
         done, returned = False, None
         with self._clock.running(), own_program.models_noted(self._GPT) as noted:
@@ -299,12 +299,21 @@ class OwnTraining:
     def look(self, *, exact: bool) -> dict[str, Any]:
         """The loss on text that it does not learn from, and a text that it writes.
 
-        With `exact`, on all of that text; else on windows from all over it, the same each time.
+        With `exact`, on all of that text, or on 20,000 of its symbols; else on windows from all
+        over it, the same each time. `targets` says on how many, and `of` of how many.
         """
         loss = self.held_out_loss(exact=exact)
         with torch.random.fork_rng(), torch.no_grad():
             sample, ours = self._sample(self._made())
-        return {"validation": loss, "exact": exact, "sample": sample, "ours": ours}
+        targets, of = self._windows(_EXACT if exact else _ESTIMATED)[1:]
+        return {
+            "validation": loss,
+            "exact": exact,
+            "targets": targets,
+            "of": of,
+            "sample": sample,
+            "ours": ours,
+        }
 
     def held_out_loss(self, *, exact: bool) -> float:
         """Nats on text that it does not learn from; see `look`."""
@@ -324,12 +333,18 @@ class OwnTraining:
     def _prompt(self) -> str:
         return self._text.partition("\n")[0][:20] or self._text[:1]
 
+    def _windows(self, most: int) -> tuple[Tensor, int, int]:
+        """Where windows of the held-out text begin; how many targets they have, of how many."""
+        T = min(self._block_size, len(self._held_out) - 1)
+        starts = torch.arange(0, len(self._held_out) - T, T)
+        of = len(starts) * T
+        if of > most:
+            starts = starts[torch.linspace(0, len(starts) - 1, max(1, most // T)).long()]
+        return starts, len(starts) * T, of
+
     def _validation(self, model: nn.Module, most: int) -> float:
         T, V = min(self._block_size, len(self._held_out) - 1), len(self.alphabet)
-        starts = torch.arange(0, len(self._held_out) - T, T)
-        if len(starts) * T > most:
-            some = torch.linspace(0, len(starts) - 1, max(1, most // T)).long()
-            starts = starts[some]
+        starts = self._windows(most)[0]
         total, count = 0.0, 0
         with evaluation_mode(model):
             for part in starts.split(max(1, _ROWS_AT_ONCE // T)):

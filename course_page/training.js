@@ -345,7 +345,12 @@ export class Training {
     const names = ({ name, loss: theirs }) => `${name} ${theirs.toFixed(2)}`;
     const below = this.compares().filter((line) => loss < line.loss);
     const above = this.compares().filter((line) => loss >= line.loss);
-    const parts = [`On all of the held-out text its loss is ${loss.toFixed(3)} nats.`];
+    const { targets, of } = this.seen;
+    const where =
+      targets < of
+        ? `${grouped(targets)} symbols from all over the held-out text`
+        : "all of the held-out text";
+    const parts = [`On ${where} its loss is ${loss.toFixed(3)} nats.`];
     if (below.length) parts.push(`That is better than ${below.map(names).join(", ")}.`);
     if (above.length) parts.push(`Still before it: ${above.map(names).join(", ")}.`);
     return parts.join(" ");

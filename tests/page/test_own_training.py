@@ -98,6 +98,18 @@ def test_lines_are_those_of_a_guess_and_of_counts():
     assert lines["guess"] > lines["symbols counted"] > lines["pairs counted"] > 0.5
 
 
+def test_a_look_says_on_how_much_of_the_text():
+    training = OwnTraining(asked("one head", text=words(240_000)))
+    training.go_on(1e-9)
+    some, most = training.look(exact=False), training.look(exact=True)
+    assert some["targets"] == 1024
+    assert most["targets"] == 20_000 < most["of"] < 24_000
+    short = OwnTraining(asked("one head"))
+    short.go_on(1e-9)
+    look = short.look(exact=True)
+    assert look["targets"] == look["of"]
+
+
 def test_it_ends_by_itself_with_the_loss_on_all_of_the_held_out_text(monkeypatch):
     ticks = iter(range(10**9))
     monkeypatch.setattr(own_training, "_now", lambda: float(next(ticks)))
