@@ -80,8 +80,8 @@ export const startFromAnswers = (task) => {
     });
     say(
       fresh.length === 1
-        ? "One answer stands at the beginning of the cell, under a comment that names its task. It was written for another question: change it and join it by hand."
-        : `${fresh.length} answers stand at the beginning of the cell, each under a comment that names its task. They were written for other questions: change them and join them by hand.`,
+        ? "One answer is at the beginning of the cell, under a comment that names its task. It was written for another question: change it and join it by hand."
+        : `${fresh.length} answers are at the beginning of the cell, each under a comment that names its task. They were written for other questions: change them and join them by hand.`,
       ...others,
       " ",
       undo,

@@ -85,7 +85,7 @@ def test_a_project_starts_from_answers_that_passed(desk):
     page.reload()
     page.evaluate("() => coursePage.ready")
     said = start(page)
-    assert "2 answers stand at the beginning of the cell" in said
+    assert "2 answers are at the beginning of the cell" in said
     assert "exercises 05 (weights, head, positions)" in said
     assert page.evaluate(GET, "my-gpt/model") == (
         "# 05/scores, Task 1 · Scores\ndef attention_scores(x):\n    return x\n\n\n"
