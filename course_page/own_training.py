@@ -50,7 +50,10 @@ BATCH = 32
 
 TRAIN_SHARE = 0.9
 EVERY = 1.0
-"""Seconds of training between two looks at the loss on held-out text, each with a text written."""
+"""Seconds of training between two looks at the loss on held-out text, each with a text written.
+
+Where a look takes long, there is more training between two: at least twice its time.
+"""
 
 _ESTIMATED, _EXACT = 1024, 20_000  # targets of the held-out text
 _ROWS_AT_ONCE = 1024
@@ -125,7 +128,7 @@ class OwnTraining:
         self._wrote = ""  # why the program's own `write` is not used
         self._noted: list[tuple[nn.Module, dict[str, int]]] = []
         self._steps = 0
-        self._spent = self._looked = 0.0
+        self._spent = self._looked = self._look_takes = 0.0
         self._losses: list[float] = []
         self._model: nn.Module | None = None
         self._per_symbol = 0.01
@@ -218,9 +221,11 @@ class OwnTraining:
             "parameters": count_parameters(model),
             "done": done,
         }
-        if done or self._looked == 0 or self._spent - self._looked >= EVERY:
-            self._looked = self._spent
+        wait = max(EVERY, 2 * self._look_takes)
+        if done or self._looked == 0 or self._spent - self._looked >= wait:
+            self._looked, began = self._spent, _now()
             report |= self.look(exact=done)
+            self._look_takes = _now() - began
         return report
 
     def _finite(self, loss: float) -> float:

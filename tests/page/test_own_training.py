@@ -59,6 +59,7 @@ def said(request, steps=1, task="my-gpt/train"):
     return answer
 
 
+@pytest.mark.slow
 def test_the_first_steps_are_those_of_pytorch(in_page):
     text = excerpt()["text"][:40_000]
     requests = [asked(loop, text=text) for loop in (*LOOPS, OWN)]
@@ -70,6 +71,7 @@ def test_the_first_steps_are_those_of_pytorch(in_page):
         assert with_torch[-1] < with_torch[0] - 0.3
 
 
+@pytest.mark.slow
 def test_a_look_changes_nothing_of_the_training():
     looked = first_steps.losses(asked())[-1]
     plain = OwnTraining(asked())
@@ -108,6 +110,25 @@ def test_a_look_says_on_how_much_of_the_text():
     short.go_on(1e-9)
     look = short.look(exact=True)
     assert look["targets"] == look["of"]
+
+
+def test_looks_that_take_long_are_further_apart(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(own_training, "_now", lambda: now[0])
+    training = OwnTraining(asked("one head"))
+    training._one_step = lambda _: now.__setitem__(0, now[0] + 0.5)  # each takes half a second
+    training._made, looks = (lambda: None), []
+    monkeypatch.setattr(own_training, "count_parameters", lambda _: 0)
+
+    def look(*, exact):
+        looks.append(training._spent)
+        now[0] += 2
+        return {}
+
+    training.look = look
+    for _ in range(20):
+        training.go_on(0.1)
+    assert looks == [0.5, 4.5, 8.5]
 
 
 def test_it_ends_by_itself_with_the_loss_on_all_of_the_held_out_text(monkeypatch):
