@@ -43,7 +43,7 @@ def roster(
     A folder is somebody's by the platform's number, by e-mail address or id, or by a full name that
     only one has. What merely looks alike is shown and stays undecided until you say so:
     --same lovelace_ada_1234=ada.lovelace. With --write, the gradebook gets name, address and number
-    of everybody who is sure, under the name of the folder.
+    of everybody about whom there is no doubt, under the name of the folder.
 
     Exit code: 0 if every submission has a student and every student a submission, 1 if not, 2 if
     the list could not be read.
