@@ -1,5 +1,6 @@
 /** What begins in a page without tasks: the marks in the book's contents, and what is kept. */
 import { page } from "./files.js";
+import { askForGuesses } from "./guess.js";
 import { showKept } from "./kept.js";
 import { markBook } from "./marks.js";
 
@@ -7,5 +8,6 @@ import { markBook } from "./marks.js";
 export const begin = () => {
   markBook(page().version, page().assignments);
   showKept();
+  askForGuesses();
   return {};
 };

@@ -1,6 +1,7 @@
 /** What begins in a page: the assignment that stands in it, its marks, and `window.coursePage`. */
 import { Desk } from "./desk.js";
 import { page } from "./files.js";
+import { askForGuesses } from "./guess.js";
 import { markBook } from "./marks.js";
 import { Chapter } from "./turn.js";
 
@@ -19,6 +20,7 @@ const interfaceOf = (desk) => ({
 export const begin = (equip = () => {}) => {
   const { assignment, chapter } = page();
   if (chapter) new Chapter(chapter);
+  askForGuesses();
   markBook(page().version, page().assignments);
   if (!assignment) return {};
   const desk = new Desk(assignment);

@@ -11,6 +11,7 @@ const startPage = (entry) => {
     .then(({ begin }) => Object.assign(window.coursePage, begin()))
     .then(() => {});
   ready.catch((error) => {
+    delete document.documentElement.dataset.guesses; // outputs that wait for a guess are shown
     const note = document.createElement("p");
     note.className = "cp-note";
     note.setAttribute("role", "alert");

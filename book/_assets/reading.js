@@ -4,10 +4,11 @@
 (() => {
   "use strict";
 
-  /** Open every fold around an element. */
+  /** Open every fold around an element; an output that waits for a guess is told as by a browser. */
   const unfold = (element) => {
     for (let at = element; at; at = at.parentElement) {
       if (at instanceof HTMLDetailsElement) at.open = true;
+      else if (at.hidden === "until-found") at.dispatchEvent(new Event("beforematch"));
     }
   };
 

@@ -84,13 +84,14 @@ def bundle(entry: str) -> str:
     return "".join(["(() => {\n", *parts, sources.script(start), call, "})();\n"])
 
 
-def _on(app: Sphinx) -> bool:
+def is_on(app: Sphinx) -> bool:
+    """Whether the pages that are built get the course's scripts."""
     return bool(app.config[SWITCH]) and app.builder.name == "html"
 
 
 def _write_scripts(app: Sphinx) -> None:
     """Put the scripts where Sphinx takes the site's static files from."""
-    if not _on(app):
+    if not is_on(app):
         return
     static = Path(app.doctreedir).parent / "page_scripts"
     shutil.rmtree(static, ignore_errors=True)
@@ -234,7 +235,7 @@ def _inert(value: Any) -> str:
 def _name_cells(app: Sphinx, document: nodes.document) -> None:
     """Give each cell that a reader writes, checks or is asked for an id of its own."""
     page = app.env.docname
-    if not _on(app):
+    if not is_on(app):
         return
     for cell in document.findall(nodes.container):
         said = cell.get("cell_metadata") or {}
@@ -276,7 +277,7 @@ def _questions(path: Path) -> list[str]:
 
 def _add(app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: Any) -> None:
     """Add the scripts to a page: those of its tasks, or the marks in the contents alone."""
-    if not _on(app) or tree is None:
+    if not is_on(app) or tree is None:
         return
     name = page.rpartition("/")[2]
     exercises = page.startswith(_EXERCISES)
