@@ -69,6 +69,34 @@ const computeAttention = (figure, before) => {
   };
 };
 
+const WALK = [
+  {
+    set: (figure) => ({
+      masked: true,
+      scaled: true,
+      positioned: true,
+      query: figure.get("symbols").length - 1,
+    }),
+    say: "Each row says where one symbol looks. The last row may look at the whole text, and its weights add up to 1.",
+  },
+  {
+    set: { masked: false },
+    say: "Without the mask, weight appears above the diagonal: symbols look at what comes after them.",
+  },
+  {
+    set: { masked: true, scaled: false },
+    say: "With the mask, but without the division by √D, scores are larger and rows put more of their weight on fewer symbols.",
+  },
+  {
+    set: { scaled: true, positioned: false },
+    say: "Without position embeddings, the model is no longer told where a symbol stands, and the map changes.",
+  },
+  {
+    set: { positioned: true },
+    say: "This is the model as it was trained. Choose another head to see what else is looked for.",
+  },
+];
+
 export default defineFigure(
   [
     "text",
@@ -140,6 +168,7 @@ export default defineFigure(
         "keys; Home and End go to the ends of a row. Mask and scale change the map that you see; " +
         "without positions the whole model runs without them.",
     );
+    figure.walk(WALK);
 
     /** Query, key and their products as bars above and below a line, a column for each channel. */
     const columns = ({ D }, q, k) => {

@@ -270,6 +270,31 @@ const written = ({ T, row, weights, values, outputs }) => {
   return `${sum || "nothing"} = ${number(outputs[row], 3)}`;
 };
 
+const WALK = [
+  {
+    set: { mode: "weights" },
+    press: ["ones"],
+    say: "Every weight is 1, so each output is the sum of all values, and the future counts as much as the past.",
+  },
+  {
+    press: ["tril"],
+    say: "Above the diagonal the weights are 0: output t adds up the values up to position t and none that come later.",
+  },
+  {
+    press: ["running mean"],
+    say: "Each row is divided by how many values it adds up, which makes every output the mean of the past.",
+  },
+  {
+    set: { mode: "scores", masked: true },
+    press: ["zeros"],
+    say: "The same means in another way: equal scores, −∞ for the future, and a softmax along each row.",
+  },
+  {
+    press: ["near counts more"],
+    say: "If scores fall with the distance, near positions get more weight, and each row still adds up to 1.",
+  },
+];
+
 export default defineFigure(
   ["values", "matrix", "scores", "mode", "masked", "row", "labels"],
   (figure) => {
@@ -337,6 +362,7 @@ export default defineFigure(
         "number. Keys: arrows move, + and − change, digits type, Shift − begins a negative number, " +
         "Delete sets 0.",
     );
+    figure.walk(WALK);
 
     const current = () =>
       cursor.column === state.T

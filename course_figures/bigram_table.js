@@ -36,6 +36,26 @@ const table = (figure) => {
   return { V, counts: counts.data, k, symbols, totals, probability };
 };
 
+const WALK = [
+  {
+    set: { smoothing: 0 },
+    say: "A row belongs to a symbol and holds how often each symbol came next; the bars show the most frequent ones.",
+  },
+  {
+    set: { smoothing: 10 },
+    say: "With 10 added to every count, pairs that never occurred get a share, and the row becomes more even.",
+  },
+  {
+    set: { smoothing: 0 },
+    press: ["draw one"],
+    say: "One symbol is drawn with the shares of the row, and its own row is the next to draw from.",
+  },
+  {
+    press: ["write 60"],
+    say: "Sixty such draws make a text in which each pair of neighbors occurs in the book, and hardly a word does.",
+  },
+];
+
 export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "seed"], (figure) => {
   figure.title("Table of pairs");
   let now = null;
@@ -96,6 +116,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
     "Point at a cell to read it; click, tap or press Enter to draw from its row. " +
       "Keys: arrows move, Page up and down jump ten rows.",
   );
+  figure.walk(WALK);
 
   /** A symbol or a pair; a line break is written \n. */
   const find = (typed) => {

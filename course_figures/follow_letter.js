@@ -25,6 +25,25 @@ const addressOf = (chapter) =>
 
 const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
 
+const WALK = [
+  {
+    set: { stage: "embedding", place: 0 },
+    say: "The letter becomes a row of numbers from a table, the same wherever the letter stands.",
+  },
+  {
+    set: { stage: "head 0 0", place: 0 },
+    say: "The first head of the first block gives each letter up to here a weight, and the weights add up to 1.",
+  },
+  {
+    set: { stage: "stream 1", place: 0 },
+    say: "After the block, the stream holds the letter's own numbers plus what attention and the network added.",
+  },
+  {
+    set: { stage: "probabilities", place: 0 },
+    say: "At the end, each symbol has a probability to come next, and one of them is drawn.",
+  },
+];
+
 export default defineFigure(["text", "position", "stage", "place", "seed"], (figure) => {
   figure.title("Follow one letter");
   let engine = null;
@@ -121,6 +140,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     "Choose a letter of the text, a stage of its way, and a number of the stage. A term that " +
       "comes from another stage is a button: it leads one step back.",
   );
+  figure.walk(WALK);
 
   const buildLetters = (text, position) =>
     refill(letters, [text, position], () => [

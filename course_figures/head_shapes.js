@@ -115,6 +115,29 @@ const tallest = (width, { B, T, H, D }) =>
 
 const plain = (index) => index.join(", ");
 
+const WALK = [
+  {
+    set: { split: "transpose", merge: "transpose", stage: "x" },
+    say: "x has C = H · D numbers for each position. Each color is a head that they are meant for.",
+  },
+  {
+    set: { stage: "split" },
+    say: "The view cuts C into H and D, and the transpose puts the heads before the positions: each head has a table of its own.",
+  },
+  {
+    set: { split: "view" },
+    say: "The view alone cuts the numbers in the order of memory, so cells hold what belongs to another head or position.",
+  },
+  {
+    set: { split: "transpose", merge: "view", stage: "merged" },
+    say: "The way back has the same trap: without the transpose, a position is given numbers of others.",
+  },
+  {
+    set: { merge: "transpose" },
+    say: "With the transpose, each number is back where it came from.",
+  },
+];
+
 export default defineFigure(
   ["batch", "time", "heads", "head_size", "split", "merge", "stage", "selected"],
   (figure) => {
@@ -195,6 +218,7 @@ export default defineFigure(
       "Choose an operation to see what it does. Choose a cell to follow its number; arrow " +
         "keys go to the next cell. Each cell says b t c: where it stood in x.",
     );
+    figure.walk(WALK);
 
     const cells = new Map(); // number of x → its cell; only the followed one is a stop of the Tab key
 

@@ -43,6 +43,27 @@ const tokensOf = (text, tokenOf) => {
   return tokens;
 };
 
+const WALK = [
+  {
+    set: (figure) => ({ text: figure.get("prompt"), temperature: 0.8 }),
+    say: "The model has read the text and gives each symbol a probability to come next; the bars show the most likely ones.",
+  },
+  {
+    press: ["One symbol"],
+    say: "One symbol is drawn with these probabilities and joins the text, and the model reads the longer text again.",
+  },
+  {
+    set: { temperature: 0 },
+    press: ["One symbol"],
+    say: "At temperature 0, the most likely symbol is taken every time, and nothing is left to chance.",
+  },
+  {
+    set: { temperature: 0.8 },
+    press: ["Write"],
+    say: "Now it goes on by itself, symbol by symbol. The map shows where one head looks as it writes.",
+  },
+];
+
 export default defineFigure(
   ["prompt", "text", "temperature", "seed", "layer", "head", "weights"],
   (figure) => {
@@ -365,6 +386,7 @@ export default defineFigure(
       "Point at a symbol of the context, or move over it with the arrow keys, to see " +
         "where the head looked from there. The underlined symbols are what the model reads.",
     );
+    figure.walk(WALK);
 
     const place = (layer, head, t, s) =>
       engine.weights[((layer * engine.H + head) * engine.B + t) * engine.B + s];

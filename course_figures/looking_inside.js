@@ -20,6 +20,25 @@ const exactAnswers = (symbols) =>
     return before >= 0 ? symbols[before + 1] : "";
   });
 
+const WALK = [
+  {
+    set: { off: [] },
+    say: "All heads are on. Each row of the map says where one position looks in the chosen head.",
+  },
+  {
+    set: (figure) => ({ position: [...figure.get("text")].length - 2 }),
+    say: "The table reads the model after each layer as if it ended there: see after which one the prediction is settled.",
+  },
+  {
+    set: { off: ["1.1"] },
+    say: "A head of the first layer is off and finds zeros. Compare the loss and the first choices with those before.",
+  },
+  {
+    set: { off: [] },
+    say: "On again. Switch off others, one or several at a time, to find those that this text needs.",
+  },
+];
+
 export default defineFigure(["text", "off", "layer", "head", "position", "weights"], (figure) => {
   figure.title("Looking inside");
   let engine = null;
@@ -84,6 +103,7 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
       "predicted from there: the first choice with all heads on and as they are set, after each " +
       "layer, and the probability of the exact answer. A head that is off finds zeros.",
   );
+  figure.walk(WALK);
 
   /** Losses (T − 1,), and at each depth the probabilities at every position. */
   const readText = (tokens, off) => {

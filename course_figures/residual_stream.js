@@ -227,6 +227,36 @@ const triangle = (drawing, strokes, width, height, scale, { before, part, cosine
 
 const nameOf = (s) => `${s % 2 ? "feed-forward" : "attention"} ${s >> 1}`;
 
+const everyPart = (figure, value) => ({
+  on: array(
+    figure.get("on").shape,
+    figure.get("on").data.map(() => value),
+    "uint8",
+  ),
+});
+
+const WALK = [
+  {
+    set: (figure) => ({ norm: "pre", ...everyPart(figure, 1) }),
+    say: "From top to bottom, each part reads the stream and adds something to it: the thinner line, at its true angle.",
+  },
+  {
+    set: (figure) => everyPart(figure, 0),
+    say: "With every part off, the stream is what the embedding put there, through all blocks.",
+  },
+  {
+    set: (figure) => {
+      const on = figure.get("on").data.map((_, s) => (s === 0 ? 1 : 0));
+      return { on: array(figure.get("on").shape, on, "uint8") };
+    },
+    say: "One attention is on. What it adds stays in the stream and passes the other parts unchanged.",
+  },
+  {
+    set: (figure) => ({ norm: "post", ...everyPart(figure, 1) }),
+    say: "With post-norm, the norm stands in the stream itself and rescales it after each part.",
+  },
+];
+
 export default defineFigure(
   ["text", "symbols", "sizes", "weights", "measured", "norm", "on", "position"],
   (figure) => {
@@ -303,6 +333,7 @@ export default defineFigure(
         "scale. Thinner: what the part adds, at its true angle to the stream. Dashed: their sum. " +
         "Switch parts off to see what the others do without them.",
     );
+    if (!asleep) figure.walk(WALK);
 
     const go = (position) => {
       if (position !== figure.get("position")) figure.set({ position });

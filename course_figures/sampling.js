@@ -77,6 +77,29 @@ const cutWords = ({ V, cut, before }) => {
   );
 };
 
+const WALK = [
+  {
+    set: { temperature: 1, top_k: 100000, top_p: 1, draws: 0 },
+    say: "The bars are the model's own probabilities of the next symbol, with nothing changed.",
+  },
+  {
+    set: { temperature: 0.5 },
+    say: "At temperature 0.5 likely symbols become likelier and unlikely ones rarer; above 1 it is the other way round.",
+  },
+  {
+    set: { temperature: 1, top_k: 3 },
+    say: "Top-k keeps the three most likely symbols, and they share what the others had.",
+  },
+  {
+    set: { top_k: 100000, top_p: 0.9 },
+    say: "Top-p keeps as many as it takes to reach 90 %, so how many stay depends on how sure the model is.",
+  },
+  {
+    set: { draws: 100 },
+    say: "A hundred draws come close to the bars without being equal to them.",
+  },
+];
+
 export default defineFigure(
   ["logits", "symbols", "contexts", "context", "temperature", "top_k", "top_p", "seed", "draws"],
   (figure) => {
@@ -146,6 +169,7 @@ export default defineFigure(
       "Drag the sliders, or move them with the arrow keys. The same seed draws at the same " +
         "points of the line, whatever the settings: change one, and see which draws change.",
     );
+    figure.walk(WALK);
 
     figure.readout.classList.add("sampling-words");
 

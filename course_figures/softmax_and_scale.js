@@ -217,6 +217,25 @@ const rugs = ({ chart, rug }, dots, D, raw) => {
   return parts;
 };
 
+const WALK = [
+  {
+    set: { temperature: 1, scaled: true },
+    say: "A softmax turns the row of scores into weights that add up to 1; a larger score gets a larger weight.",
+  },
+  {
+    set: { temperature: 0.3 },
+    say: "A temperature below 1 stretches the differences between scores, so the largest weight grows.",
+  },
+  {
+    set: { temperature: 1, head_size: 64, scaled: false },
+    say: "Products of vectors with 64 entries are about eight times as large. Without the division, the weights get closer to a choice of one.",
+  },
+  {
+    set: { scaled: true },
+    say: "Divided by √D, the products have the same spread for every D, and the weights are those of the first step.",
+  },
+];
+
 export default defineFigure(["scores", "temperature", "head_size", "scaled", "seed"], (figure) => {
   figure.title("Softmax and scale");
   let sample = null;
@@ -307,6 +326,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
     "Drag a score sideways, or step to it with Tab and press ← → (Page keys for whole " +
       "steps, Delete for 0). Point at the chart to choose D.",
   );
+  figure.walk(WALK);
 
   const range = (scores) => Math.max(4, ...scores.map((score) => Math.ceil(Math.abs(score))));
   let held = null; // the row that is dragged, and the range of the track when it was taken

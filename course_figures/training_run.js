@@ -28,6 +28,28 @@ const SIDE = 290;
 const isShakespeare = (text, symbols) =>
   text.length === 1115394 && symbols.length === 65 && text.startsWith("First Citizen:\n");
 
+const WALK = [
+  {
+    set: { model: "bigram" },
+    press: ["Start over", "Train"],
+    say: "The table of pairs starts as a guess. Its loss falls towards that of counted pairs, the best a table can do.",
+  },
+  {
+    set: { model: "one head" },
+    press: ["Start over", "Train"],
+    say: "One head reads more than the last symbol, so its loss can fall below that of the counted pairs.",
+  },
+  {
+    set: { rate: 0.0001 },
+    say: "With a small learning rate the curve hardly falls any more. You can change it while the model learns.",
+  },
+  {
+    set: { model: "four heads", rate: 0.01 },
+    press: ["Start over", "Train"],
+    say: "Four heads look in four ways, one map each. Watch which of them become different.",
+  },
+];
+
 export default defineFigure(["model", "rate", "batch", "context", "seed", "text"], (figure) => {
   figure.title("A model that learns");
   let worker = null;
@@ -247,6 +269,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     "Thick line: loss on text that it does not learn from; thin line: on the batches. Turn rate, " +
       "batch and context while it runs. A text file, chosen or dropped here, stays on this machine.",
   );
+  figure.walk(WALK);
 
   const linesOf = (text, model) => {
     const lines = [

@@ -187,6 +187,21 @@ const drawTables = (figure, area, state, width) => {
   return { places, wide, high };
 };
 
+const WALK = [
+  {
+    set: { row: 0, column: 0 },
+    say: "A window is a row of T tokens. The first target is asked for when only the first token is known.",
+  },
+  {
+    set: (figure) => ({ column: figure.get("block_size") - 1 }),
+    say: "The last target is asked for with the whole window in view, and lies one token behind it in the text.",
+  },
+  {
+    press: ["draw places at random"],
+    say: "For training, windows begin at places drawn at random. They may overlap, and some tokens lie in none.",
+  },
+];
+
 export default defineFigure(
   ["text", "symbols", "block_size", "starts", "row", "column"],
   (figure) => {
@@ -264,6 +279,7 @@ export default defineFigure(
       "Drag a window along the text; click a target to see what is known when it is asked. " +
         "Keys: on the text, ← → slide, ↑ ↓ choose a window, + − change T; on the tables, arrows move.",
     );
+    figure.walk(WALK);
 
     const sentence = () => {
       const { symbols, starts, row, column } = state;

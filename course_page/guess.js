@@ -41,8 +41,7 @@ class Guess {
     const [show, always] = this.fold.querySelectorAll("button");
     show.addEventListener("click", () => this.show());
     always.addEventListener("click", () => pageOfGuesses.showAlways(true));
-    for (const output of this.outputs)
-      output.addEventListener("beforematch", () => this.show()); // the browser's own search
+    for (const output of this.outputs) output.addEventListener("beforematch", () => this.show()); // the browser's own search
   }
 
   choice(item, number) {
@@ -109,7 +108,10 @@ class Guess {
 
 class Guesses {
   constructor(elements) {
-    this.name = location.pathname.split("/").pop().replace(/\.html$/, "");
+    this.name = location.pathname
+      .split("/")
+      .pop()
+      .replace(/\.html$/, "");
     this.answers = new Answers(page().version, "guesses");
     this.answers.changedElsewhere = () => this.follow();
     this.note = html(

@@ -13,8 +13,9 @@ const bind = (figure, name) =>
     ? { read: () => figure.get(name), write: (value) => figure.set({ [name]: value }) }
     : name;
 
-const place = (figure, node, parent = figure.controls) => {
+const place = (figure, node, parent = figure.controls, name = null) => {
   parent.append(node);
+  if (typeof name === "string") figure.controlOf.set(name, node);
   return node;
 };
 
@@ -54,7 +55,7 @@ export const slider = (figure, name, settings) => {
     input.setAttribute("aria-valuetext", show(value));
   });
   const node = html("label", { class: "cf-slider" }, html("span", null, label), input, shown);
-  return place(figure, node, parent);
+  return place(figure, node, parent, name);
 };
 
 /** A few names of which one is chosen: [[value, label], …]. */
@@ -70,7 +71,8 @@ export const choice = (figure, name, { label, options, parent }) => {
     return html("label", null, input, html("span", { "data-label": text }, text));
   });
   const legend = html("legend", { class: "cf-hidden" }, label);
-  return place(figure, html("fieldset", { class: "cf-choice" }, legend, labels), parent);
+  const node = html("fieldset", { class: "cf-choice" }, legend, labels);
+  return place(figure, node, parent, name);
 };
 
 /** A switch. */
@@ -82,7 +84,7 @@ export const toggle = (figure, name, { label, parent }) => {
     input.checked = read();
   });
   const node = html("label", { class: "cf-toggle" }, input, html("span", null, label));
-  return place(figure, node, parent);
+  return place(figure, node, parent, name);
 };
 
 /** A field for text; `write` may throw a FigureError, which the reader then sees. */
@@ -104,5 +106,5 @@ export const field = (figure, name, { label, lines = 1, most, parent, size }) =>
   });
   const node = html("label", { class: "cf-field" }, html("span", null, label), input);
   node.input = input;
-  return place(figure, node, parent);
+  return place(figure, node, parent, name);
 };

@@ -6,6 +6,7 @@ import { Highlight } from "./highlight.js";
 import { clamp } from "./numbers.js";
 import { Schedule } from "./schedule.js";
 import { readTheme, watchTheme } from "./theme.js";
+import { Walk } from "./walk.js";
 
 export class Frame {
   constructor(model, el, names, build) {
@@ -21,10 +22,13 @@ export class Frame {
     this.controls = html("div", { class: "cf-controls" });
     this.stage = html("div", { class: "cf-stage" });
     this.readout = html("div", { class: "cf-readout" });
-    this.hints = html("p", { class: "cf-hints" });
+    this.guide = html("div"); // of a walk through the figure
+    this.hintWords = html("span");
+    this.hints = html("p", { class: "cf-hints" }, this.hintWords);
     this.root = html(
       "div",
       { class: "course-figure", role: "group", "aria-describedby": this.words.id },
+      this.guide,
       this.controls,
       this.fault,
       this.stage,
@@ -36,6 +40,7 @@ export class Frame {
     el.append(this.root);
     this.theme = readTheme(this.root);
     this.bound = [];
+    this.controlOf = new Map(); // the control of each trait that has one
     this.redraw = null;
     this.schedule = new Schedule(this);
     this.locate = null; // a figure with rows or cells says here where they are
@@ -61,7 +66,15 @@ export class Frame {
 
   /** How to use it, one line under the picture. */
   hint(text) {
-    this.hints.textContent = text;
+    this.hintWords.textContent = text;
+  }
+
+  /** Offer a walk through the figure; `walk.js` says what a step is. */
+  walk(steps) {
+    const { begin, panel } = new Walk(this, steps);
+    this.guide.replaceChildren(panel);
+    this.hints.querySelector(".cf-link-walk")?.remove();
+    this.hintWords.before(begin);
   }
 
   /** What is shown, in words; call it whenever that changes. */
@@ -135,6 +148,7 @@ export class Frame {
   begin() {
     for (const part of [this.controls, this.stage, this.readout]) part.replaceChildren();
     this.bound = [];
+    this.controlOf.clear();
     this.widths.clear();
     this.resized.disconnect();
     this.forgive();

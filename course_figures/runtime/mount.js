@@ -83,10 +83,15 @@
 
   // ---- state that a link brings ----------------------------------------------------------------
 
+  const isFirst = (place, name) =>
+    document.querySelector(`.course-figure-mount[data-course-figure="${name}"]`) === place;
+
+  const isArray = (value) => Array.isArray(value?.shape) && typeof value.base64 === "string";
+  const isTexts = (value) => Array.isArray(value) && value.every((one) => typeof one === "string");
+
   /** What the address says of a figure, as ?averaging.row=3: for the first one of its kind. */
   const fromAddress = (place, name, state) => {
-    const kind = `.course-figure-mount[data-course-figure="${name}"]`;
-    if (document.querySelector(kind) !== place) return {};
+    if (!isFirst(place, name)) return {};
     const asked = new URLSearchParams(location.search);
     const given = {};
     for (const [trait, value] of Object.entries(state)) {
@@ -96,8 +101,55 @@
       else if (typeof value === "number" && Number.isFinite(Number(text)))
         given[trait] = Number(text);
       else if (typeof value === "boolean") given[trait] = text === "true";
+      else if (isArray(value) || isTexts(value)) {
+        const read = parsed(text);
+        if (isArray(value) ? isArray(read) : isTexts(read)) given[trait] = read;
+      }
     }
     return given;
+  };
+
+  const parsed = (text) => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return null; // of an address, which anybody may have written
+    }
+  };
+
+  // A trait that is longer, such as the weights of a model, is in no address.
+  const LONGEST = 1500;
+
+  /** The address of this page as the figure is now; traits that are too long are left as they were. */
+  const addressOf = (name, { initial, values }) => {
+    const address = new URL(location.href);
+    for (const [trait, value] of Object.entries(values)) {
+      const key = `${name}.${trait}`;
+      address.searchParams.delete(key);
+      const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+      if (value !== initial[trait] && text.length <= LONGEST) address.searchParams.set(key, text);
+    }
+    return address;
+  };
+
+  /** A button that puts what one sees into the address, and the address where it can be pasted. */
+  const offerLink = (root, name, model) => {
+    const link = document.createElement("button");
+    link.type = "button";
+    link.className = "cf-link";
+    link.textContent = "Link to what you see";
+    const said = document.createElement("span");
+    said.setAttribute("role", "status");
+    link.addEventListener("click", async () => {
+      const address = addressOf(name, model);
+      history.replaceState(null, "", address);
+      const copied = await navigator.clipboard?.writeText(address.href).then(
+        () => true,
+        () => false, // the browser keeps it from pages: the address has it anyway
+      );
+      said.textContent = copied ? " Copied." : " It is in the address now.";
+    });
+    root.querySelector(".cf-hints").append(" ", link, said);
   };
 
   const mount = async (place, index) => {
@@ -117,6 +169,7 @@
       await figure.render({ model, el: live });
       place.figureModel = model;
       live.firstElementChild.setAttribute("aria-label", title);
+      if (isFirst(place, name)) offerLink(live.firstElementChild, name, model);
       live.className = "";
       still.remove();
       place.dataset.mounted = "";

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -257,6 +258,77 @@ def test_address_sets_the_state_of_the_first_figure_of_its_kind(figure_page):
     assert (trait(page, "text", 1), trait(page, "position", 1)) == ("O my", 3)
     assert trait(page, "text", 2) == figures.FollowLetter().text
     assert message(page, 1) == message(page, 2) == ""
+
+
+@browser
+def test_link_to_what_one_sees_shows_it(figure_page):
+    page = figure_page(figures.Averaging(), figures.LookingInside(), figures.Averaging())
+    first = page.locator(".course-figure").first
+    first.get_by_role("button", name="ones", exact=True).click()
+    first.get_by_role("button", name="Link to what you see").click()
+    inside = page.locator(".course-figure").nth(1)
+    inside.get_by_label("2.1", exact=True).uncheck()
+    inside.get_by_role("button", name="Link to what you see").click()
+    assert page.get_by_role("button", name="Link to what you see").count() == 2
+    page.wait_for_url("**?*looking_inside.off=*")
+    address = page.url
+    assert "weights" not in address
+    page.goto("about:blank")
+    page.goto(address)
+    page.locator(".course-figure-mount[data-mounted]").nth(2).wait_for()
+    assert (trait(page, "matrix", 0) == 1).all()
+    assert trait(page, "off", 1) == ["2.1"]
+    assert (trait(page, "matrix", 2) == figures.Averaging().matrix).all()
+
+
+WALKED = """
+async () => {
+  const frames = async (count) => {
+    for (let k = 0; k < count; k += 1) await new Promise(requestAnimationFrame);
+  };
+  const told = [];
+  for (const root of document.querySelectorAll('.course-figure')) {
+    const named = (label) => [...root.querySelectorAll('.cf-walk button')]
+      .find(one => one.dataset.label === label);
+    const begin = root.querySelector('.cf-link-walk');
+    begin.click();
+    const steps = [];
+    for (;;) {
+      await frames(6);
+      steps.push({
+        says: root.querySelector('.cf-walk p').textContent,
+        state: JSON.stringify(root.closest('.course-figure-mount').figureModel.values),
+        fault: root.querySelector('.cf-fault:not([hidden])')?.textContent ?? '',
+      });
+      if (named('Next').hidden) break;
+      named('Next').click();
+    }
+    named('Back').click();
+    await frames(6);
+    steps.at(-1).back = JSON.stringify(root.closest('.course-figure-mount').figureModel.values);
+    named('End').click();
+    const gone = root.querySelector('.cf-walk').hidden;
+    told.push({steps, ended: gone && document.activeElement === begin});
+  }
+  return told;
+}
+"""
+
+
+@browser
+def test_every_figure_walks_a_reader_through_its_own_controls(figure_page):
+    page = all_on_one_page(figure_page, calm=True)
+    for name, walk in zip(NAMES, page.evaluate(WALKED), strict=True):
+        steps = walk["steps"]
+        assert 3 <= len(steps) <= 5, name
+        assert [step["fault"] for step in steps] == [""] * len(steps), name
+        for number, step in enumerate(steps, start=1):
+            assert step["says"].startswith(f"{number} of {len(steps)}. "), name
+            assert 40 < len(step["says"]) < 200, step["says"]
+        moved = [step["state"] for step in steps]
+        assert all(a != b for a, b in itertools.pairwise(moved)), name
+        assert steps[-1]["back"] == moved[-2], name
+        assert walk["ended"], name
 
 
 @browser
