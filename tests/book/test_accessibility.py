@@ -1,5 +1,5 @@
-"""What `book/accessibility.md` says of the criteria of WCAG 2.1 is true: what axe-core does not look
-at, on one page of each kind.
+"""What `book/accessibility.md` says of the criteria of WCAG 2.1 is true: what axe-core does not
+look at, on one page of each kind.
 """
 
 import itertools
