@@ -4,6 +4,9 @@ import { Answers } from "./answers.js";
 import { button } from "./controls.js";
 import { page } from "./files.js";
 
+/** The name under which all guesses of the book are kept. */
+export const GUESSES = "guesses";
+
 // What is kept, beside a choice's number or the number that was typed: the output was asked for.
 const SHOWN = "shown";
 // Kept under this name: outputs are shown before anybody guesses.
@@ -112,7 +115,7 @@ class Guesses {
       .split("/")
       .pop()
       .replace(/\.html$/, "");
-    this.answers = new Answers(page().version, "guesses");
+    this.answers = new Answers(page().version, GUESSES);
     this.answers.changedElsewhere = () => this.follow();
     this.note = html(
       "p",

@@ -3,6 +3,7 @@ import { html } from "../course_figures/runtime/elements.js";
 import { entries, everything, forgetEverything, restore } from "./answers.js";
 import { button } from "./controls.js";
 import { page } from "./files.js";
+import { GUESSES } from "./guess.js";
 import { markBook } from "./marks.js";
 import { download } from "./notebook.js";
 
@@ -15,7 +16,8 @@ const listed = () =>
     .map(({ assignment, version, entry }) => {
       const cells = Object.keys(entry.cells ?? {}).length;
       const verdicts = Object.keys(entry.verdicts ?? {}).length;
-      const counted = `${cells} ${cells === 1 ? "text" : "texts"}, ${verdicts} checked`;
+      const texts = `${cells} ${cells === 1 ? "text" : "texts"}, ${verdicts} checked`;
+      const counted = assignment === GUESSES ? cells : texts;
       return html("li", null, `${assignment}: ${counted} (version ${version} of the course)`);
     });
 

@@ -63,7 +63,7 @@ def mark(document: nodes.document, found: tuple[guesses.Guess, ...]) -> None:
     cells = {
         cell["cell_index"]: cell
         for cell in document.findall(nodes.container)
-        if cell.get("nb_element") == "cell_code"
+        if cell.get("nb_element") == "cell_code" and "cell_index" in cell  # gathered ones have none
     }
     for box, guess in zip(boxes, found, strict=True):
         box["classes"].append(BOX)
