@@ -49,7 +49,7 @@ class Guess {
 
   choice(item, number) {
     const made = html("button", { type: "button", "aria-pressed": "false" });
-    made.append(...item.childNodes);
+    made.append(...(item.querySelector("p") ?? item).childNodes);
     made.addEventListener("click", () => this.guessed || this.keep(String(number)));
     item.replaceChildren(made);
     return made;

@@ -63,7 +63,7 @@ _DROPPED = (
     "script, style, nav, .headerlink, .cell_output, .checks, .check-mark, .copybtn, figcaption, "
     ".notebook-buttons, .task-badges, .recorded-verdicts, .tag_assertion, .path-picture, "
     ".linked-listing, .references, .citation, .prev-next-area, .guide-facts, .guide-label, "
-    ".guide-words, .guide-filter"
+    ".guide-words, .guide-filter, .guess-fold, .guess-number"
 )
 _UNSEEN = ("search.html", "genindex.html", "index.html")  # at the site's root
 _MOST_TEXT, _MOST_CODE = 1_300, 450  # letters of a section: what it is about stands first
