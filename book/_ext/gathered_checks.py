@@ -1,9 +1,9 @@
 """A Sphinx extension: what a chapter checks about itself stands together, at its end.
 
 A notebook has a cell tagged `assertion` right after each result that the text relies on, because
-that is where it is run. A reader who follows the story does not need it there. So a page shows a
-small mark in its place, which leads to the cell at the end of the page, and from there a link leads
-back. The order stays the notebook's.
+that is where it is run. A reader who follows the story does not need it there. So a
+section shows one quiet line of marks, which lead to the cells at the end of the page, and from
+there a link leads back to the place of each. The order stays the notebook's.
 """
 
 from __future__ import annotations
@@ -94,18 +94,22 @@ def _entry(number: int, cell: nodes.container) -> list[nodes.Node]:
 
 
 def _leave_mark(number: int, cell: nodes.container) -> None:
-    """Put a mark where the cell stood; what the cell shows stays there."""
+    """Leave the place to come back to where the cell stood, and one line of marks in its section:
+    behind the last of its checks. What the cell shows stays there.
+    """
     link = nodes.reference("", f"check {number}", refid=_at_the_end(number), internal=True)
-    link["ids"].append(_place(number))
     parent = cell.parent
-    at = parent.index(cell)
-    before = parent[at - 1] if at else None
-    if isinstance(before, nodes.paragraph) and "check-mark" in before["classes"]:
-        before += [nodes.Text(" · "), link]
+    parent.insert(parent.index(cell), nodes.target("", "", ids=[_place(number)]))
+    marks = next((one for one in parent if "check-mark" in one.get("classes", [])), None)
+    if marks is None:
+        marks = nodes.paragraph("", "", classes=["check-mark"])
     else:
-        parent.insert(at, nodes.paragraph("", "", link, classes=["check-mark"]))
+        parent.remove(marks)
+        marks += nodes.Text(" · ")
+    marks += link
     cell.pop(0)
     cell.attributes.pop("hide_mode", None)
+    parent.insert(parent.index(cell) + 1, marks)
     if not cell.children:
         parent.remove(cell)
 

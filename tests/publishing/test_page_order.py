@@ -61,22 +61,22 @@ def test_checks_stand_at_the_end_in_their_order(page):
 def test_each_check_leads_to_its_place_and_back(page):
     gather(page)
     last = page[0][-1]
-    places = {
-        link["ids"][0]: link["refid"] for link in page.findall(nodes.reference) if link["ids"]
-    }
-    back = [link["refid"] for link in last.findall(nodes.reference)]
-    assert back == list(places)
-    assert set(places.values()) == {
+    places = [target["ids"][0] for target in page.findall(nodes.target)]
+    assert [link["refid"] for link in last.findall(nodes.reference)] == places
+    marks = [one for one in page.findall(nodes.paragraph) if "check-mark" in one["classes"]]
+    assert [link["refid"] for mark in marks for link in mark.findall(nodes.reference)] == [
         one for line in last.findall(nodes.paragraph) for one in line["ids"]
-    }
+    ]
     assert "Second" in [line.astext() for line in last.findall(nodes.paragraph)][-1]
 
 
-def test_two_checks_in_a_row_leave_one_mark(page):
-    gather(page)
+def test_a_section_has_one_line_of_marks_behind_its_last_check(page):
     first = page[0][1]
+    first += cell("assert later", check=True)
+    gather(page)
     marks = [one for one in first if "check-mark" in one.get("classes", [])]
-    assert [mark.astext() for mark in marks] == ["check 1 · check 2"]
+    assert [mark.astext() for mark in marks] == ["check 1 · check 2 · check 3"]
+    assert first[-1] is marks[0]
 
 
 def test_what_a_check_shows_stays_in_its_place(page):
