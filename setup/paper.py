@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "averages-to-transformers.pdf"
 
+_OBJECT = re.compile(rb"\n(\d+) 0 obj\n(<<.*?)\nendobj", re.DOTALL)
 _SCRIPT = re.compile(r"\.js(\?.*)?$")
 
 NUMBER_CONTENTS = """numbers => {
@@ -100,8 +101,12 @@ def print_pdf(page: Path, to: Path) -> None:
         opened.emulate_media(media="print")
         # Where a chapter begins is known only once the book is printed, so it is printed twice.
         opened.evaluate(NUMBER_CONTENTS, page_numbers(_printed(opened)))
-        to.write_bytes(_printed(opened))
+        printed = _printed(opened)
         browser.close()
+    lacking = untagged(printed)
+    if lacking:
+        raise PaperError(f"a screen reader could not read this PDF: {'; '.join(lacking)}")
+    to.write_bytes(printed)
 
 
 def page_numbers(printed: bytes) -> dict[str, int]:
@@ -122,13 +127,44 @@ def page_numbers(printed: bytes) -> dict[str, int]:
     PaperError
         If the file is written in another way.
     """
-    objects = dict(re.findall(rb"\n(\d+) 0 obj\n(<<.*?)\nendobj", printed, re.DOTALL))
+    objects = dict(_OBJECT.findall(printed))
     root = re.search(rb"/Type /Catalog\n/Pages (\d+) 0 R\n/Dests (\d+) 0 R", printed)
     if root is None:
         raise PaperError("the printed book has no list of places that links lead to")
     order = {page: number for number, page in enumerate(_leaves(objects, root[1]), start=1)}
     places = re.findall(rb"/(\S+) \[(\d+) 0 R /XYZ", objects[root[2]])
     return {_name(place): order[page] for place, page in places}
+
+
+def untagged(printed: bytes) -> list[str]:
+    """What a screen reader would miss in a PDF.
+
+    Parameters
+    ----------
+    printed : bytes
+        A PDF as Chromium writes it, with `tagged` and `outline`.
+
+    Returns
+    -------
+    list of str
+        In words: no tags, language, title or outline, or pictures without an alternative.
+    """
+    objects = dict(_OBJECT.findall(printed))
+    catalog = next((one for one in objects.values() if b"/Type /Catalog" in one), b"")
+    wanted = {
+        b"/Marked true": "its text has no tags",
+        b"/StructTreeRoot": "its tags have no tree",
+        b"/Lang": "it names no language",
+        b"/Outlines": "it has no outline",
+    }
+    lacking = [words for mark, words in wanted.items() if mark not in catalog]
+    if not re.search(rb"/Title \(.+\)", printed):
+        lacking.append("it has no title")
+    pictures = [one for one in objects.values() if re.search(rb"/S /Figure\b", one)]
+    bare = sum(b"/Alt" not in one for one in pictures)
+    if bare:
+        lacking.append(f"{bare} of {len(pictures)} pictures have no alternative")
+    return lacking
 
 
 def script() -> str:

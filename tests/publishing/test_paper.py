@@ -56,6 +56,29 @@ def test_book_is_printed_with_an_outline(tmp_path):
     assert (numbers["01-one--one"], numbers["02-two--two"]) == (3, 4)  # after the contents
 
 
+DRAWING = '<svg {words} width="40" height="40"><rect width="40" height="40"/></svg>'
+
+
+def test_paper_is_tagged_and_its_pictures_have_words(tmp_path):
+    whole, made = tmp_path / "whole.html", tmp_path / "book.pdf"
+    named = DRAWING.format(words='role="img" aria-label="A black square"')
+    whole.write_text(PAGE.format(more=named), encoding="utf-8")
+    paper.print_pdf(whole, made)
+    printed = made.read_bytes()
+    assert paper.untagged(printed) == []
+    assert b"A black square" in printed
+    for mark in (b"/Marked true", b"/StructTreeRoot", b"/Lang", b"/Alt"):
+        assert paper.untagged(printed.replace(mark, b"/Gone")) != [], mark
+
+
+def test_picture_without_words_is_not_printed(tmp_path):
+    whole, made = tmp_path / "whole.html", tmp_path / "book.pdf"
+    whole.write_text(PAGE.format(more=DRAWING.format(words='role="img"')), encoding="utf-8")
+    with pytest.raises(paper.PaperError, match="1 of 1 pictures have no alternative"):
+        paper.print_pdf(whole, made)
+    assert not made.exists()
+
+
 def test_paper_shows_what_a_page_shows_without_scripts(tmp_path):
     (tmp_path / "figure.js").write_text(
         "const link = document.createElement('a'); link.href = '#by-a-script';"
