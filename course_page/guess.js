@@ -9,6 +9,8 @@ export const GUESSES = "guesses";
 
 // What is kept, beside a choice's number or the number that was typed: the output was asked for.
 const SHOWN = "shown";
+// Folded, but where a browser can, found by its own search.
+const FOLDED = "onbeforematch" in document.body ? "until-found" : true;
 // Kept under this name: outputs are shown before anybody guesses.
 const ALWAYS = "always";
 
@@ -88,7 +90,7 @@ class Guess {
   follow() {
     const open = this.page.always || this.page.kept(this.about.cell) !== undefined;
     this.fold.hidden = open;
-    for (const output of this.outputs) output.hidden = open ? false : "until-found";
+    for (const output of this.outputs) output.hidden = open ? false : FOLDED;
     const { guessed } = this;
     if (guessed === undefined) return;
     const { right, number, unit } = this.about;

@@ -8,7 +8,7 @@
   const unfold = (element) => {
     for (let at = element; at; at = at.parentElement) {
       if (at instanceof HTMLDetailsElement) at.open = true;
-      else if (at.hidden === "until-found") at.dispatchEvent(new Event("beforematch"));
+      else if (at.hidden && at.matches(".guessed")) at.dispatchEvent(new Event("beforematch"));
     }
   };
 

@@ -21,6 +21,7 @@ BOXES = {
     for guess in guesses.of_notebook(notebook)
 }
 WINDOW = {"width": 1300, "height": 900}
+READY = "() => document.documentElement.dataset.guesses === 'ready'"
 
 
 def output(name, guess):
@@ -277,7 +278,7 @@ def sees(page, cell):
 def test_output_stays_folded_until_a_guess_and_the_guess_is_kept(served, visit):
     reader = visit(served, viewport=WINDOW)
     page = reader.open(f"{served}/book/01-averages.html")
-    page.wait_for_function("document.documentElement.dataset.guesses === 'ready'")
+    page.wait_for_function(READY)
     products, quarter, moved, kept = "3280edc6", "90146e7e", "ba8ae66e", "f0ae2032"
     assert not any(sees(page, cell) for cell in (products, quarter, moved, kept))
 
@@ -306,7 +307,7 @@ def test_output_stays_folded_until_a_guess_and_the_guess_is_kept(served, visit):
     assert "2 of 3 right" in page.locator(f"#guess-{moved} .guess-said").inner_text()
 
     page.reload()
-    page.wait_for_function("document.documentElement.dataset.guesses === 'ready'")
+    page.wait_for_function(READY)
     assert all(sees(page, cell) for cell in (products, quarter, moved, kept))
     chosen = page.locator(f"#guess-{moved} button[aria-pressed=true]")
     assert chosen.inner_text().strip() == "all"
@@ -318,12 +319,12 @@ def test_output_stays_folded_until_a_guess_and_the_guess_is_kept(served, visit):
 def test_whoever_does_not_want_to_guess_is_not_asked_again(served, visit):
     reader = visit(served, viewport=WINDOW)
     page = reader.open(f"{served}/book/asides-transformer.html")
-    page.wait_for_function("document.documentElement.dataset.guesses === 'ready'")
+    page.wait_for_function(READY)
     assert not sees(page, "gpt006")
     page.get_by_role("button", name="always show outputs").click()
     assert sees(page, "gpt006")
     page = reader.open(f"{served}/book/01-averages.html")
-    page.wait_for_function("document.documentElement.dataset.guesses === 'ready'")
+    page.wait_for_function(READY)
     assert sees(page, "3280edc6")
     page.get_by_role("button", name="Fold them").click()
     assert not sees(page, "3280edc6")
@@ -335,7 +336,7 @@ def test_whoever_does_not_want_to_guess_is_not_asked_again(served, visit):
 def test_paper_and_a_page_without_scripts_show_every_output(served, visit):
     reader = visit(served, viewport=WINDOW)
     page = reader.open(f"{served}/book/01-averages.html")
-    page.wait_for_function("document.documentElement.dataset.guesses === 'ready'")
+    page.wait_for_function(READY)
     page.emulate_media(media="print")
     assert sees(page, "3280edc6")
     assert not page.locator("#fold-3280edc6").is_visible()
