@@ -51,6 +51,7 @@ _OTHER_IMPORT = re.compile(
 # No text in quotation marks goes over several lines (a test looks): what begins a line is code,
 # and the spaces before it mean nothing.
 _COMMENT = re.compile(r"^[ \t]*//.*$|^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*$", re.MULTILINE)
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -160,8 +161,9 @@ def module(name: str) -> str:
 
 
 def stylesheet() -> str:
-    """The one stylesheet of all figures."""
-    return (RUNTIME / "figures.css").read_text(encoding="utf-8")
+    """The one stylesheet of all figures, without its comments and indents."""
+    text = (RUNTIME / "figures.css").read_text(encoding="utf-8")
+    return _INDENT.sub("", _STYLE_COMMENT.sub("", text))
 
 
 def _collect(path: str, found: dict[str, None], importers: Sequence[str]) -> None:
