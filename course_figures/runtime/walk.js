@@ -58,21 +58,24 @@ export class Walk {
     const { set = {}, press = [] } = this.steps[at];
     this.found[at] = Object.fromEntries(figure.names.map((name) => [name, figure.model.get(name)]));
     this.at = at;
-    const moved = [];
     figure.guard(() => {
       const changes = typeof set === "function" ? set(figure) : set;
       figure.set(changes);
-      moved.push(...Object.keys(changes).map((name) => figure.controlOf.get(name)));
-      for (const label of press) {
-        const node = [...figure.root.querySelectorAll("button[data-label]")].find(
-          (one) => !this.panel.contains(one) && one.dataset.label.startsWith(label),
-        );
-        if (!node) throw new Error(`a walk presses “${label}”, and no button is called that`);
-        node.click();
-        moved.push(node);
-      }
+      this.show(Object.keys(changes).map((name) => figure.controlOf.get(name)));
+      this.press(press, at);
     });
-    this.show(moved);
+  }
+
+  /** Press buttons one after the other; what the next one is called is known once it is drawn. */
+  press([label, ...others], at) {
+    if (label === undefined || this.at !== at || this.panel.hidden) return;
+    const node = [...this.figure.root.querySelectorAll("button[data-label]")].find(
+      (one) => !this.panel.contains(one) && one.dataset.label.startsWith(label),
+    );
+    if (!node) throw new Error(`a walk presses “${label}”, and no button is called that`);
+    node.click();
+    node.classList.add("cf-moved");
+    this.figure.afterDrawing(() => this.figure.guard(() => this.press(others, at)));
   }
 
   goBack() {
