@@ -241,7 +241,7 @@ def _name_cells(app: Sphinx, document: nodes.document) -> None:
         said = cell.get("cell_metadata") or {}
         if page.startswith(_EXERCISES) and "nbgrader" in said:
             cell["ids"].append(PLACE.format(said["nbgrader"]["grade_id"]))
-        elif page.startswith(_EXERCISES) and cell.astext().startswith("experiment("):
+        elif page.startswith(_EXERCISES) and _runs_experiment(cell):
             cell["ids"].append(PLACE.format("experiment"))
         elif turns.KEY in said.get("course", {}):
             turn = turns.find(said["course"][turns.KEY])
@@ -253,6 +253,11 @@ def _name_cells(app: Sphinx, document: nodes.document) -> None:
         empty = [one for one in document.findall(nodes.paragraph) if one.astext() == _EMPTY]
         for name, paragraph in zip(questions, empty, strict=True):
             paragraph["ids"].append(PLACE.format(name))
+
+
+def _runs_experiment(cell: nodes.container) -> bool:
+    """Whether this is a whole cell with an experiment, and not its code within it."""
+    return cell.get("nb_element") == "cell_code" and cell.astext().startswith("experiment(")
 
 
 def _name_runs(document: nodes.document, path: Path) -> None:

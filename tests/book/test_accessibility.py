@@ -87,7 +87,7 @@ LAST_STOP = """
 BARE = """
 () => [...document.querySelectorAll('main :is(button, input, select, textarea)')]
   .filter(e => e.checkVisibility() && !e.closest('[class*=hidden], .cp-unseen'))
-  .filter(e => !['radio', 'checkbox', 'range', 'file'].includes(e.type))
+  .filter(e => !['radio', 'checkbox', 'range', 'file'].includes(e.type) && !e.querySelector('svg'))
   .filter(e => {
     const {borderTopWidth, outlineStyle, textDecorationLine} = getComputedStyle(e);
     return !parseFloat(borderTopWidth) && outlineStyle === 'none' && textDecorationLine === 'none'
