@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from students import students_of
 
 from course_page.left_out import LEFT_OUT, SLOW
 from course_tasks import catalogue
@@ -33,6 +34,11 @@ def judged(in_page, *arguments):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def draws_of(task):
+    """In which draws answers to a task are judged, where it is not in all."""
+    return getattr(students_of(task), "SEEDS", DRAWS)
+
+
 def is_full(row):
     return "failed" not in row and row["points"] == row["out_of"]
 
@@ -53,6 +59,10 @@ def complaints(rows):
 @pytest.mark.parametrize("seed", DRAWS)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_answer_gets_the_verdict_that_pytorch_gives(in_page, chapter, seed):
+    if not any(
+        seed in draws_of(task) for task in catalogue.names() if task.startswith(f"{chapter}/")
+    ):
+        pytest.skip("answers to these tasks are judged in fewer draws")
     rows = judged(in_page, chapter, seed)
     right = [row for row in rows if row["kind"] == "right"]
     wrong = [row for row in rows if row["kind"] == "wrong"]
