@@ -132,7 +132,7 @@ def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
     if probe.one_draw or probe.same_sizes:
         return None
     case = next((name for name in probe.cases if not evidence.same(name)), None)
-    if case is None or case in evidence.answers.errors or _trivial(evidence, case):
+    if case is None or case in evidence.answers.errors or trivial(evidence, case):
         return None
     return case
 
@@ -153,7 +153,7 @@ def _results_wrong_somewhere(failing: Sequence[Evidence]) -> frozenset[str]:
     return frozenset(name.partition(".")[2] for draw in failing for name in draw.wrong_values)
 
 
-def _trivial(evidence: Evidence, case: str) -> bool:
+def trivial(evidence: Evidence, case: str) -> bool:
     """True if one number was returned everywhere, or an input, which many arguments may explain."""
     mine = [
         value

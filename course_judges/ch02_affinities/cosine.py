@@ -10,7 +10,7 @@ from torch.nn.functional import cosine_similarity
 
 from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
@@ -19,7 +19,11 @@ from course_tasks.verdict import Finding
 
 def cosine_affinities(x: Tensor, y: Tensor) -> Tensor:
     """A right answer to 02/cosine: (B, T, C), (B, S, C) → (B, T, S)."""
-    return _direction(x) @ _direction(y).transpose(1, 2)
+    of_x = x.norm(dim=-1, keepdim=True)  # the lengths of x (B, T, 1)
+    of_y = y.norm(dim=-1, keepdim=True)  # the lengths of y (B, S, 1)
+    from_x = x / of_x.clamp(min=1e-8)  # the directions of x (B, T, C)
+    from_y = y / of_y.clamp(min=1e-8)  # the directions of y (B, S, C)
+    return from_x @ from_y.transpose(1, 2)  # your cosines (B, T, S)
 
 
 def _direction(x: Tensor, dim: int = -1) -> Tensor:
@@ -709,4 +713,15 @@ TASK = Task(
     ),
     examples=(_worked_out,),
     cases=("cosines", "zeros"),
+    steps={
+        "the lengths of x": Step("A vector's length is the root of the sum of its squares."),
+        "the lengths of y": Step("A vector's length is the root of the sum of its squares."),
+        "the directions of x": Step(
+            "A cosine compares directions, so both sides are divided by their lengths."
+        ),
+        "the directions of y": Step(
+            "A cosine compares directions, so both sides are divided by their lengths."
+        ),
+        "your cosines": Step("Entry (t, s) is about `x[t]` and `y[s]`."),
+    },
 )

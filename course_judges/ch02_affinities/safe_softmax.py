@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
@@ -21,9 +21,13 @@ from course_tasks.verdict import Finding
 
 def safe_softmax(scores: Tensor) -> Tensor:
     """A right answer to 02/safe-softmax: (T, T) → (T, T)."""
-    largest = scores.amax(dim=-1, keepdim=True)
-    powers = (scores - largest.nan_to_num(neginf=0.0)).exp()
-    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+    largest = scores.amax(dim=-1, keepdim=True)  # the largest scores (T, 1)
+    start = largest.nan_to_num(neginf=0.0)  # what is subtracted (T, 1): 0 where nothing is visible
+    lowered = scores - start  # the lowered scores (T, T)
+    powers = lowered.exp()  # the powers (T, T)
+    sums = powers.sum(dim=-1, keepdim=True)  # the sums (T, 1)
+    divisor = sums.clamp(min=1e-30)  # the divisors (T, 1): never 0
+    return powers / divisor  # your weights (T, T)
 
 
 def _shares(powers: Tensor) -> Tensor:
@@ -730,4 +734,15 @@ TASK = Task(
         scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),
     ),
     cases=("ordinary",),
+    steps={
+        "the largest scores": Step("Each row has a largest score of its own."),
+        "what is subtracted": Step(
+            "A row that sees nothing has the largest score −∞, and −∞ − (−∞) is NaN."
+        ),
+        "the lowered scores": Step("Relative to its largest score, no power of a row overflows."),
+        "the powers": Step("A softmax is made of powers of e."),
+        "the sums": Step("Each row is divided by its own sum."),
+        "the divisors": Step("A row that sees nothing has the sum 0, and 0 / 0 is NaN."),
+        "your weights": Step("Each row is divided by its own sum."),
+    },
 )

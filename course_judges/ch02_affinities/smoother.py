@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, numbers_apart, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -23,7 +23,12 @@ def _squares(at: Tensor, known: Tensor) -> Tensor:
 
 def smooth_map(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     """A right answer to 02/smoother: (N, 2), (M, 2), (M, C) → (N, C)."""
-    return (-_squares(at, known) / (2 * width**2)).softmax(-1) @ values
+    apart = at[:, None] - known  # the differences (N, M, 2)
+    squares = apart.square().sum(dim=-1)  # the squared distances (N, M)
+    divisor = 2 * width**2  # the divisor
+    scores = -squares / divisor  # your scores (N, M)
+    weights = scores.softmax(dim=-1)  # your weights (N, M)
+    return weights @ values  # your averages (N, C)
 
 
 def _with_scores(scores: Any) -> Any:
@@ -927,4 +932,12 @@ TASK = Task(
     ),
     examples=(_worked_out,),
     cases=("near",),
+    steps={
+        "the differences": Step("Each place is compared with each station."),
+        "the squared distances": Step("A squared distance is the sum of two squares."),
+        "the divisor": Step("The width says how far a station reaches."),
+        "your scores": Step("A station that is farther away has a lower score."),
+        "your weights": Step("Each place averages over the stations, so its weights sum to 1."),
+        "your averages": Step("What a place gets is the weighted average of what was measured."),
+    },
 )

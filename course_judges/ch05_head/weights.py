@@ -378,7 +378,7 @@ _start_of_the_first = mistake(
     "You let all texts begin where the first one does.",
     _all_begin,
     recognized=_begins_with_the_first,
-)(Like("used-the-first-sample-of-the-mask-against-padding-for-all-samples"))
+)(Like("used-the-first-item-of-the-mask-against-padding-for-all-items"))
 
 _earliest_start_for_all = mistake(
     "You let all texts begin where the earliest one does, so the others see their padding.",

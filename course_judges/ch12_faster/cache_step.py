@@ -23,13 +23,13 @@ from course_judges.ch12_faster.weights import (
     total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
+CacheStep = Callable[..., tuple[Tensor, Tensor, Tensor]]
 Seen = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -66,7 +66,7 @@ def _variant(
     all_places: bool = False,
     looks_first: bool = False,
     weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
-) -> Step:
+) -> CacheStep:
     """A step that does one thing differently."""
 
     def step(
@@ -100,6 +100,28 @@ def _variant(
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
 
     return step
+
+
+def cache_step(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A right answer to 12/cache-step: (B, H, D) three times, (B, H, S, D) twice, (B,) → (B, H, D)
+    and both caches.
+    """
+    keys, values = keys.clone(), values.clone()
+    rows = torch.arange(len(keys))
+    free = lengths.clone()  # the free places (B,)
+    keys[rows, :, free] = key  # the new keys
+    values[rows, :, free] = value  # the new values
+    places = torch.arange(keys.shape[2])  # the places (S,)
+    visible = places <= lengths[:, None]  # the mask (B, S)
+    products = (query.unsqueeze(2) * keys).sum(dim=-1)  # the products of queries and keys (B, H, S)
+    D = keys.shape[-1]  # D
+    scores = products / math.sqrt(D)  # the scores (B, H, S)
+    masked = scores.masked_fill(~visible[:, None], -torch.inf)  # the masked scores (B, H, S)
+    weights = masked.softmax(dim=-1)  # the weights (B, H, S)
+    found = (weights.unsqueeze(-1) * values).sum(dim=2)  # your output (B, H, D)
+    return found, keys, values
 
 
 def _with_ones(scores: Tensor) -> Tensor:
@@ -365,7 +387,7 @@ def _new_one_not_returned(
     return found, keys.clone(), values.clone()
 
 
-def _put_in_front(whole: bool) -> Step:
+def _put_in_front(whole: bool) -> CacheStep:
     """A step that puts the new token in front of its row; with `whole` the leftovers behind the row
     move up, too.
     """
@@ -395,7 +417,7 @@ _put_before_the_row = mistake(
 )(_put_in_front(whole=False))
 
 
-def _exchanged(whole: bool) -> Step:
+def _exchanged(whole: bool) -> CacheStep:
     def step(
         query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -712,11 +734,26 @@ def _other_weights(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "A step with a cache",
-    _variant(),
+    cache_step,
     ROW,
     (
         Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
         Part("Key and value are behind what the row had.", 3, matches(*_KEPT)),
     ),
     properties=(_misplaced, _other_weights),
+    steps={
+        "the free places": Step(
+            "Row b holds `lengths[b]` tokens, so the next one goes to place `lengths[b]`."
+        ),
+        "the new keys": Step("The new key belongs behind those of its own row."),
+        "the new values": Step("The new value belongs behind those of its own row."),
+        "the places": Step("Each row has S places, counted from 0."),
+        "the mask": Step("A row sees what it held before, and the new token."),
+        "the products of queries and keys": Step("The new query meets every key of its own row."),
+        "D": Step("A product is a sum of D terms, so D sets its scale."),
+        "the scores": Step("A product is a sum of D terms, so D sets its scale."),
+        "the masked scores": Step("A place that holds nothing must get no weight at all."),
+        "the weights": Step("Each row is an average of its own, so its weights sum to 1."),
+        "your output": Step("What a row gets is the weighted average of its values."),
+    },
 )

@@ -13,7 +13,7 @@ from torch import Tensor
 from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import STREAM
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.answers import Array
@@ -60,6 +60,22 @@ def _variant(
         return weighted / total if divides else weighted
 
     return answer
+
+
+def sink_average(chunks: Chunks, sink: Tensor) -> Tensor:
+    """A right answer to 12/sink: chunks of (T, S) scores and (S, D) values, (T,) → (T, D)."""
+    largest = sink[:, None]  # the largest so far (T, 1)
+    total = torch.ones_like(sink)[:, None]  # the sum so far (T, 1)
+    weighted = torch.zeros(1)  # the weighted values so far
+    for scores, values in chunks:
+        here = scores.amax(dim=-1, keepdim=True)  # the largest scores of a chunk (T, 1)
+        new = torch.maximum(largest, here)  # the new largest (T, 1)
+        shrink = (largest - new).exp()  # the correction (T, 1)
+        powers = (scores - new).exp()  # the powers (T, S)
+        total = total * shrink + powers.sum(dim=-1, keepdim=True)  # the new sum (T, 1)
+        weighted = weighted * shrink + powers @ values  # the new weighted values (T, D)
+        largest = new
+    return weighted / total  # your output (T, D)
 
 
 def _gentle(evidence: Evidence) -> str:
@@ -735,7 +751,7 @@ def _from_the_least(sink: Tensor) -> Tensor:
 
 TASK = Task(
     "A share that goes nowhere",
-    _variant(),
+    sink_average,
     STREAM,
     (
         Part("The sink and the values have their shares.", 2, matches("gentle")),
@@ -743,4 +759,20 @@ TASK = Task(
         Part("Where all is hidden, nothing is NaN.", 2, matches("hidden")),
     ),
     properties=(_other_sums, _sink_with_a_value, _other_weights),
+    steps={
+        "the largest so far": Step("The sink counts like a score, so it may be the largest."),
+        "the sum so far": Step("Relative to itself, the sink adds e⁰ = 1."),
+        "the weighted values so far": Step("The sink has no value, so it adds nothing here."),
+        "the largest scores of a chunk": Step("Each row has a largest score of its own."),
+        "the new largest": Step("What is subtracted has to be the largest of all that was seen."),
+        "the correction": Step(
+            "What was summed relative to the old largest has to shrink to the new one."
+        ),
+        "the powers": Step("Relative to the largest, no power is above 1."),
+        "the new sum": Step("Both sums shrink before a chunk is added."),
+        "the new weighted values": Step("Both sums shrink before a chunk is added."),
+        "your output": Step(
+            "The sum includes the sink, so the weights of the values sum to less than 1."
+        ),
+    },
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_judges import comparisons
+from course_judges.counterfactuals import trivial
 from course_judges.differences import largest
 from course_judges.edits.table import Variant, ending, tells, variants
+from course_judges.equality import same_value
 from course_judges.evidence import ODD_DATA, Evidence, same_case
 from course_judges.rubric import Task
 from course_tasks.answers import Answers
@@ -31,7 +33,7 @@ def recognize_edit(
         A draw in which it is right.
     """
     draws = [*failing, *([right] if right is not None else [])]
-    if not tells(failing[0].answers, failing[0], probe):
+    if not tells(failing[0].answers, failing[0], probe) or says_nothing(failing[0], probe):
         return None
     ends = [[ending(draw.answers, draw, case) for case in probe.cases] for draw in draws]
     found = [
@@ -41,6 +43,19 @@ def recognize_edit(
         and all(_equals(variant, probe, draw) for draw in draws)
     ]
     return _finding(found, task, failing[0]) if found else None
+
+
+def says_nothing(evidence: Evidence, probe: Probe) -> bool:
+    """True if an answer returns an input somewhere, or one number everywhere, where it is wrong:
+    many edits may do that, none of which was made.
+    """
+    wrong = [case for case in probe.cases if not evidence.same(case)]
+    given = evidence.inputs.values()
+    returned = (v for n, v in evidence.answers.values.items() if n.split(".")[0] in wrong)
+    return all(trivial(evidence, case) for case in wrong) or any(
+        not isinstance(value, str) and value.size > 1 and any(same_value(value, x) for x in given)
+        for value in returned
+    )
 
 
 def _may_end(variant: Variant, ends: Sequence[str]) -> bool:

@@ -162,7 +162,10 @@ def cos_first_entry_tells_zeros(x, y):
 
 
 ODD = [
-    (lambda x, y: cos_by_pairs(x.abs(), y.abs()), "cosines-of-other-vectors"),
+    (
+        lambda x, y: cos_by_pairs(x.abs(), y.abs()),
+        "used-the-absolute-value-of-the-directions-of-x-and-the-directions-of-y",
+    ),
     (lambda x, y: (x @ y.mT).tanh(), "dots-squeezed"),
     (lambda x, y: x @ y.mT / x.shape[-1], "divided-by-something-else"),
     (
@@ -179,7 +182,7 @@ ODD = [
     ),
     (lambda x, y: (cos_by_pairs(x, y) * 10).round() / 10, "made-of-cosines"),
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
-    (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
+    (lambda x, y: cos_by_pairs(x, y) ** 2, "squared-your-cosines"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(), "axis-of-one"),

@@ -196,7 +196,7 @@ ODD = [
     ),
     (soft_with_a_high_limit, "limit-too-high"),
     (safe_in_the_first_row, "empty-row-nan"),
-    (soft_half_rows, "rows-do-not-sum-to-one"),
+    (soft_half_rows, "halved-your-weights"),
     (soft_halved, "scores-times-a-factor"),
     (soft_cut_and_hidden, "made-equal"),
     (soft_with_something_added, "something-added"),
@@ -206,7 +206,7 @@ ODD = [
         lambda scores: soft_library(
             scores.sub(scores.amax(1, keepdim=True).clamp(min=0)).exp().log()
         ),
-        "emptied",
+        "set-the-negative-numbers-of-the-largest-scores-to-0",
     ),
     (lambda scores: soft_rows(scores).sum(1), "shape"),
     (lambda scores: soft_rows(scores).squeeze(), "axis-of-one"),

@@ -241,7 +241,10 @@ ODD = [
     (one_head_written, "misplaced"),
     (one_number_written, "misplaced"),
     (masked(lambda s, n: (s[None] <= n[:, None]) & (s[None] > n[:, None] - 2)), "other-found"),
-    (lambda *given: row_by_row(*given, scale=-(given[0].shape[2] ** -0.5)), "other-found"),
+    (
+        lambda *given: row_by_row(*given, scale=-(given[0].shape[2] ** -0.5)),
+        "turned-the-sign-of-the-products-of-queries-and-keys",
+    ),
     (lambda *given: (3 * row_by_row(*given)[0], *row_by_row(*given)[1:]), "other-found"),
     (lambda q, k, v, keys, values, n: (q, keys, values), "misplaced"),
     (lambda q, k, v, keys, values, n: q, "type"),

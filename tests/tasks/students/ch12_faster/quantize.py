@@ -195,7 +195,10 @@ ODD = [
         ),
         "other-codes",
     ),
-    (lambda *given: by_loop(*given, to_whole=lambda x: -x.round()), "other-codes"),
+    (
+        lambda *given: by_loop(*given, to_whole=lambda x: -x.round()),
+        "turned-the-sign-of-the-groups",
+    ),
     (
         lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),
         "other-codes",
@@ -205,7 +208,7 @@ ODD = [
         lambda *given: (by_loop(*given)[0], by_loop(*given)[1].half().float()),
         "scales-of-few-digits",
     ),
-    (without_signs, "other-codes"),
+    (without_signs, "used-the-absolute-value-of-the-groups"),
     (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
     (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().median()), "other-scales"),

@@ -263,7 +263,7 @@ WRONG = {
 ODD = [
     (
         lambda chunks, sink: streamed(((z, v.flip(0)) for z, v in chunks), sink),
-        "other-weights",
+        "reversed-the-powers-along-the-last-axis",
     ),
     (
         lambda chunks, sink: as_one_more_key([(z, v + 3) for z, v in chunks], sink) - 3,
@@ -271,7 +271,10 @@ ODD = [
     ),
     (without_the_first_chunk, "other-weights"),
     (zeros_for_hidden, "other-weights"),
-    (lambda chunks, sink: streamed(chunks, sink.mean().expand_as(sink)), "other-sums"),
+    (
+        lambda chunks, sink: streamed(chunks, sink.mean().expand_as(sink)),
+        "used-the-mean-over-all-items-of-the-largest-so-far",
+    ),
     (
         lambda chunks, sink: as_one_more_key(chunks, sink) * (1 + sink.sigmoid()[:, None]),
         "other-sums",
@@ -279,6 +282,6 @@ ODD = [
     (four_chunks, "error"),
     (lambda *given: streamed(*given).squeeze(), "axis-of-one"),
     (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "last-missing"),
-    (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "constant-difference"),
+    (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "added-1-to-your-output"),
     (lambda chunks, sink: chunks[0], "error"),
 ]
