@@ -78,7 +78,8 @@ def _finding(found: Sequence[Variant], task: Task, evidence: Evidence) -> Findin
     first = found[0]
     step = task.step(first.step) if first.step else None
     others = [*first.alike, *(one.says for one in found[1:])]
-    if others:
+    # What was done to the value of a right step can be done in other ways than those of the table.
+    if others or step is None:
         what = f"Your answer gives the same as if you had {first.says}."
         beside = f"It would be the same if you had {others[0]}." if len(others) == 1 else ""
     else:

@@ -117,14 +117,21 @@ def test_every_variant_is_wrong_and_is_told_a_cause(task):
             assert variant.says in finding.what or finding.what.startswith("Your answer gives")
 
 
-def test_an_edit_that_others_equal_is_not_called_the_cause():
-    def root_missing_or_scaled_twice(scores, past, start):
-        weights = right(scores, past, start)
-        return weights + scores
+def test_an_edit_that_others_equal_or_may_equal_is_said_as_a_comparison():
+    def scores_added(scores, past, start):
+        return right(scores, past, start) + scores
 
     right = judges.task("05/weights").answer
-    finding = check("05/weights", root_missing_or_scaled_twice, seed=0).findings[0]
-    assert finding.what == "You added `scores` to your weights."
+    finding = check("05/weights", scores_added, seed=0).findings[0]
+    says = "Your answer gives the same as if you had added `scores` to your weights."
+    assert finding.what == says
+
+    def base_of_two(scores):
+        powers = (scores - scores.amax(-1, keepdim=True).nan_to_num(neginf=0.0)).exp2()
+        return powers / powers.sum(-1, keepdim=True).clamp(min=1e-30)
+
+    finding = check("02/safe-softmax", base_of_two, seed=0).findings[0]
+    assert finding.what == "You used `exp2` instead of `exp` in the powers."
 
     def moved(scores, past, start):
         return right(scores, past, start).roll(1, -1)
