@@ -84,10 +84,12 @@ LAST_STOP = """
 }
 """
 
+# Controls that would look like text: without a border, a line, a drawing or a fold's sign.
 BARE = """
 () => [...document.querySelectorAll('main :is(button, input, select, textarea)')]
   .filter(e => e.checkVisibility() && !e.closest('[class*=hidden], .cp-unseen'))
-  .filter(e => !['radio', 'checkbox', 'range', 'file'].includes(e.type) && !e.querySelector('svg'))
+  .filter(e => !['radio', 'checkbox', 'range', 'file'].includes(e.type))
+  .filter(e => !e.querySelector('svg') && !e.ariaExpanded)
   .filter(e => {
     const {borderTopWidth, outlineStyle, textDecorationLine} = getComputedStyle(e);
     return !parseFloat(borderTopWidth) && outlineStyle === 'none' && textDecorationLine === 'none'
