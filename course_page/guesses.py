@@ -97,7 +97,7 @@ def _guess(cell: str, box: str, about: Mapping[str, Any], shown_by: Sequence[int
     if not shown_by:
         raise PageError(f"cell {cell} asks for a guess, and no output below answers it")
     if choices:
-        right = about.get("right")
+        right: int = about.get("right", 0)
         if not 2 <= len(choices) <= MOST_CHOICES or right not in range(1, len(choices) + 1):
             raise PageError(
                 f"cell {cell} has {len(choices)} choices, of which {right} is right: "

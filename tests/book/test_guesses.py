@@ -245,7 +245,7 @@ CHOICES = "> **Guess first:** how many?\n>\n> - eight\n> - nine"
         (notebook_with(CHOICES, None), "no `guess` in its metadata"),
         (notebook_with("No box.", {"right": 1}), "holds 0 boxes"),
         (notebook_with(CHOICES, {"right": 3}), "2 choices, of which 3 is right"),
-        (notebook_with(CHOICES, {}), "of which None is right"),
+        (notebook_with(CHOICES, {}), "of which 0 is right"),
         (notebook_with(CHOICES[:-9], {"right": 1}), "1 choices"),
         (notebook_with(CHOICES + "\n> - 1\n> - 2\n> - 3", {"right": 1}), "5 choices"),
         (notebook_with("> **Guess first:** how many?", {"right": 1}), "lists no choices"),
