@@ -22,7 +22,7 @@ from course_judges.ch12_faster.weights import (
     total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
@@ -73,27 +73,6 @@ def _variant(
         return merged((weights.masked_fill(future, 0.0) if after_softmax else weights) @ v)
 
     return answer
-
-
-def shared_heads(
-    x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
-) -> Tensor:
-    """A right answer to 12/groups: (B, T, C), three maps (H · D, C) → (B, T, H · D)."""
-    query, key, value = (w.view(n_head, -1, w.shape[-1]) for w in (query, key, value))  # (H, D, C)
-    of_keys = key.unflatten(0, (n_group, -1)).mean(dim=1)  # the keys of the groups (G, D, C)
-    of_values = value.unflatten(0, (n_group, -1)).mean(dim=1)  # the values of the groups (G, D, C)
-    each = n_head // n_group  # the number of heads in a group
-    q = torch.einsum("btc,hdc->bhtd", x, query)  # the queries (B, H, T, D)
-    k = torch.einsum("btc,hdc->bhtd", x, of_keys.repeat_interleave(each, dim=0))  # the keys
-    v = torch.einsum("btc,hdc->bhtd", x, of_values.repeat_interleave(each, dim=0))  # the values
-    D = q.shape[-1]  # D
-    products = q @ k.mT  # the products of queries and keys (B, H, T, T)
-    scores = products / math.sqrt(D)  # the scores (B, H, T, T)
-    future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(diagonal=1)  # the mask (T, T)
-    masked = scores.masked_fill(future, -torch.inf)  # the masked scores (B, H, T, T)
-    weights = masked.softmax(dim=-1)  # the weights (B, H, T, T)
-    found = weights @ v  # the outputs of the heads (B, H, T, D)
-    return found.transpose(1, 2).flatten(2)  # your output (B, T, H · D)
 
 
 def _groups(evidence: Evidence) -> str:
@@ -632,7 +611,7 @@ def _alike_in_groups(mine: Array, G: int, H: int) -> bool:
 
 TASK = Task(
     "Heads that share",
-    shared_heads,
+    _variant(),
     GROUPS,
     (
         Part("With a group for each head, nothing changes.", 1, matches("one_a_head")),
@@ -641,24 +620,4 @@ TASK = Task(
     ),
     cases=("several",),
     properties=(_in_another_order, _other_weights, _shared_otherwise),
-    steps={
-        "the keys of the groups": Step("A group shares the mean of its heads' keys."),
-        "the values of the groups": Step("A group shares the mean of its heads' values."),
-        "the number of heads in a group": Step("All groups have the same number of heads."),
-        "the queries": Step("Every head keeps its own query."),
-        "the keys": Step("All heads of a group have the same keys."),
-        "the values": Step("All heads of a group have the same values."),
-        "D": Step("A product is a sum of D terms, so D sets its scale."),
-        "the products of queries and keys": Step(
-            "Row t holds the products of query t with all keys of its head."
-        ),
-        "the scores": Step("A product is a sum of D terms, so D sets its scale."),
-        "the mask": Step("What lies ahead of a position is its future."),
-        "the masked scores": Step("Hidden scores have to be below every other score."),
-        "the weights": Step("Each row is an average of its own, so its weights sum to 1."),
-        "the outputs of the heads": Step(
-            "What a head finds is the weighted average of its values."
-        ),
-        "your output": Step("The heads of a position lie side by side."),
-    },
 )

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import BITS
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
@@ -69,19 +69,6 @@ def _variant(
         return codes, (1 / scale if inverse else scale).squeeze(-1)
 
     return answer
-
-
-def quantize(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    """A right answer to 12/quantize: (out, in) → codes (out, in), scales (out, in / group)."""
-    rows, columns = weight.shape
-    parts = weight.view(rows, -1, group)  # the groups (out, in / group, group)
-    most = 2 ** (bits - 1) - 1  # the largest code
-    largest = parts.abs().amax(dim=-1, keepdim=True)  # the largest absolute values
-    scale = largest / most  # the scales (out, in / group, 1)
-    scale = torch.where(scale == 0, 1.0, scale)  # the scales of zeros
-    ratios = parts / scale  # the weights divided by their scales
-    codes = ratios.round()  # the codes (out, in / group, group)
-    return codes.reshape(rows, columns).to(torch.int8), scale.squeeze(-1)
 
 
 def _between_the_largest(bits: int) -> tuple[int, int]:
@@ -746,7 +733,7 @@ def _other_codes(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "Groups of weights",
-    quantize,
+    _variant(),
     BITS,
     (
         Part("With 8 bits, each group has its scale.", 2, matches("eight")),
@@ -755,13 +742,4 @@ TASK = Task(
     ),
     cases=("eight", "few", "undivided"),
     properties=(_other_scales, _other_codes),
-    steps={
-        "the groups": Step("A group is a run of neighboring columns of one row."),
-        "the largest code": Step("With b bits and a sign, codes go up to 2^(b − 1) − 1."),
-        "the largest absolute values": Step("Each group has a largest absolute value of its own."),
-        "the scales": Step("The largest absolute value of a group gets the largest code."),
-        "the scales of zeros": Step("A group of zeros has no largest value to divide by."),
-        "the weights divided by their scales": Step("A code says how many scales a weight is."),
-        "the codes": Step("Codes are the nearest whole numbers."),
-    },
 )

@@ -23,7 +23,7 @@ from course_judges.ch12_faster.weights import (
     total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
@@ -93,33 +93,6 @@ def _variant(
         return (weights.unsqueeze(1) @ seen_values).squeeze(1), keys, values  # (B, D)
 
     return answer
-
-
-def ring_step(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    count: int,
-    slope: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """A right answer to 12/ring: (B, D) three times, (B, W, D) twice → (B, D) and both rings."""
-    keys, values = keys.clone(), values.clone()
-    W, D = keys.shape[1:]
-    at = count % W  # the place of the new token
-    keys[:, at], values[:, at] = key, value
-    places = torch.arange(W)  # the places (W,)
-    age = (count - places) % W  # the ages (W,)
-    products = (keys @ query.unsqueeze(-1)).squeeze(-1)  # the products of queries and keys (B, W)
-    scores = products / math.sqrt(D)  # the scores (B, W)
-    penalty = slope * age  # the penalty (W,)
-    lowered = scores - penalty  # the lowered scores (B, W)
-    seen = age <= count  # the mask (W,)
-    masked = lowered.masked_fill(~seen, -torch.inf)  # the masked scores (B, W)
-    weights = masked.softmax(dim=-1)  # the weights (B, W)
-    found = (weights.unsqueeze(1) @ values).squeeze(1)  # your output (B, D)
-    return found, keys, values
 
 
 def _still_empty(first: int, W: int) -> str:
@@ -593,7 +566,7 @@ def _misplaced(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "A cache that is a ring",
-    ring_step,
+    _variant(),
     SLIDE,
     (
         Part(
@@ -606,17 +579,4 @@ TASK = Task(
         ),
     ),
     properties=(_misplaced, _by_weights),
-    steps={
-        "the place of the new token": Step("Token n goes to place n mod W."),
-        "the places": Step("The ring has W places, counted from 0."),
-        "the ages": Step("The new token has age 0, and the oldest W − 1."),
-        "the products of queries and keys": Step("The query meets every key in the ring."),
-        "the scores": Step("A product is a sum of D terms, so D sets its scale."),
-        "the penalty": Step("Each token back costs one slope."),
-        "the lowered scores": Step("What is far back should lose weight, so its score gets lower."),
-        "the mask": Step("A place that was never written to holds nothing."),
-        "the masked scores": Step("A place that holds nothing must get no weight at all."),
-        "the weights": Step("Each row is an average of its own, so its weights sum to 1."),
-        "your output": Step("What a row gets is the weighted average of its values."),
-    },
 )

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -63,23 +63,6 @@ def _variant(
         return torch.cat([out, other], dim=-1) if rest else out
 
     return answer
-
-
-def neighbors_turned(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
-    """A right answer to 12/rotary: (B, H, T, D), (B, T) → (B, H, T, D)."""
-    exponents = torch.arange(0, rotated, 2) / rotated  # the exponents (R / 2,)
-    theta = base**-exponents  # the speeds (R / 2,)
-    angle = positions[:, None, :, None] * theta  # the angles (B, 1, T, R / 2)
-    first = x[..., :rotated]  # the numbers that turn (B, H, T, R)
-    rest = x[..., rotated:]  # the numbers that stay
-    a = first[..., 0::2]  # the first numbers of the pairs (B, H, T, R / 2)
-    b = first[..., 1::2]  # the second numbers of the pairs (B, H, T, R / 2)
-    cos = angle.cos()  # the cosines
-    sin = angle.sin()  # the sines
-    turned_a = a * cos - b * sin  # the new first numbers
-    turned_b = a * sin + b * cos  # the new second numbers
-    out = torch.stack((turned_a, turned_b), dim=-1).flatten(-2)  # the turned pairs (B, H, T, R)
-    return torch.cat([out, rest], dim=-1)  # your vectors (B, H, T, D)
 
 
 def _part(evidence: Evidence) -> str:
@@ -559,7 +542,7 @@ def _other_lengths(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "Neighbors turn",
-    neighbors_turned,
+    _variant(),
     SLIDE,
     (
         Part("All numbers are turned in neighboring pairs.", 2, matches("whole")),
@@ -567,19 +550,4 @@ TASK = Task(
     ),
     cases=("part",),
     properties=(_other_formula, _other_angles, _some_numbers, _other_lengths),
-    steps={
-        "the exponents": Step("Pair i has the exponent 2i / R."),
-        "the speeds": Step("θ_i = base^(−2i / R), so later pairs turn more slowly."),
-        "the angles": Step("At position t, pair i has turned by t · θ_i."),
-        "the numbers that turn": Step("Only the first `rotated` numbers turn."),
-        "the numbers that stay": Step("The numbers behind them stay as they are."),
-        "the first numbers of the pairs": Step("Pair i is the numbers 2i and 2i + 1."),
-        "the second numbers of the pairs": Step("Pair i is the numbers 2i and 2i + 1."),
-        "the cosines": Step("A pair (a, b) becomes (a cos − b sin, a sin + b cos)."),
-        "the sines": Step("A pair (a, b) becomes (a cos − b sin, a sin + b cos)."),
-        "the new first numbers": Step("A pair (a, b) becomes (a cos − b sin, a sin + b cos)."),
-        "the new second numbers": Step("A pair (a, b) becomes (a cos − b sin, a sin + b cos)."),
-        "the turned pairs": Step("A pair stays where it was, at 2i and 2i + 1."),
-        "your vectors": Step("What turned comes first, and then what stays."),
-    },
 )

@@ -301,10 +301,7 @@ ODD = [
     (lambda x, query, *rest: head_by_head(x, 0 * query, *rest), "other-weights"),
     (with_other_mask(lambda scores: scores.tril(1).softmax(-1)), "other-weights"),
     (lambda *given: head_by_head(*given, pool=lambda ws: sum(ws) / 4), "shared-otherwise"),
-    (
-        lambda *given: head_by_head(*given, scale=given[5] ** -0.5),
-        "used-n-group-instead-of-D-in-the-scores",
-    ),
+    (lambda *given: head_by_head(*given, scale=given[5] ** -0.5), "other-weights"),
     (
         lambda *given: head_by_head(*given, members=lambda h: [(h + 1) % given[4]]),
         "shared-otherwise",

@@ -195,10 +195,7 @@ ODD = [
         ),
         "other-codes",
     ),
-    (
-        lambda *given: by_loop(*given, to_whole=lambda x: -x.round()),
-        "turned-the-sign-of-the-groups",
-    ),
+    (lambda *given: by_loop(*given, to_whole=lambda x: -x.round()), "other-codes"),
     (
         lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),
         "other-codes",
@@ -208,7 +205,7 @@ ODD = [
         lambda *given: (by_loop(*given)[0], by_loop(*given)[1].half().float()),
         "scales-of-few-digits",
     ),
-    (without_signs, "used-the-absolute-value-of-the-groups"),
+    (without_signs, "other-codes"),
     (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
     (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().median()), "other-scales"),

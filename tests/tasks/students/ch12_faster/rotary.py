@@ -183,10 +183,7 @@ def doubled(x, where, R, base):
 
 ODD = [
     (by_formula(lambda a, b, c, s: (a * c - b * s, a * s - b * c)), "other-formula"),
-    (
-        by_formula(lambda a, b, c, s: (a * c - b * s, b)),
-        "used-the-second-numbers-of-the-pairs-instead-of-the-new-second-numbers-in-the-turned-pairs",
-    ),
+    (by_formula(lambda a, b, c, s: (a * c - b * s, b)), "some-numbers"),
     (heads_differ, "other-angles"),
     (half_of_the_pairs, "other-angles"),
     (lambda x, where, R, base: by_loop(x, where.cumsum(1), R, base), "other-angles"),
