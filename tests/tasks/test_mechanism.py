@@ -77,7 +77,8 @@ def verdict_on(answer, seed=0):
 def doubling(monkeypatch):
     """The small task, to be had by `check`."""
     monkeypatch.setattr(catalogue, "probe", lambda name: PROBE)
-    monkeypatch.setattr(judges, "task", lambda name: TASK)
+    for name in ("task", "as_written"):
+        monkeypatch.setattr(judges, name, lambda name: TASK)
 
 
 class TestVerdict:
@@ -249,7 +250,7 @@ class TestTwoDraws:
 
         probe = dataclasses.replace(PROBE, second=at_edge)
         monkeypatch.setattr(catalogue, "probe", lambda _: probe)
-        monkeypatch.setattr(judges, "task", lambda _: TASK)
+        monkeypatch.setattr(judges, "as_written", lambda _: TASK)
         for seed in range(5):
             inputs = judges.inputs("00/double", np.random.default_rng(seed))
             assert (inputs["x"].shape[0], inputs["second/x"].shape[0]) == (3, 1)
