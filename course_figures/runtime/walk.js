@@ -79,6 +79,7 @@ export class Walk {
   }
 
   goBack() {
+    if (this.at < 1) return;
     this.figure.guard(() => this.figure.set(this.found[this.at]));
     this.at -= 1;
     this.show([]);

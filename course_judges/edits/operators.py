@@ -568,3 +568,8 @@ def _replace(parent: ast.AST, field: str, index: int | None, new: ast.AST) -> No
 def _short(text: str, most: int = 60) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def changed(source: str, lines: dict[int, str]) -> str:
+    """The source with other lines; one that becomes empty is left out."""
+    return "\n".join(lines.get(n, line) for n, line in enumerate(source.splitlines()))

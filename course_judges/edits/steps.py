@@ -22,9 +22,8 @@ from itertools import pairwise
 from typing import Any
 
 from course_judges.edits import operators
-from course_judges.edits.operators import Change
+from course_judges.edits.operators import Change, changed
 from course_judges.edits.sentences import phrase, said
-from course_judges.edits.table import changed
 
 _FOR_THE_READER = re.compile(r"\s*[(:].*$")
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from course_judges.edits.operators import changed
 from course_judges.evidence import Evidence, same_case
 from course_judges.rubric import Like, Task
 from course_lib.errors import CourseError
@@ -77,11 +78,6 @@ class Variant:
     def answer(self) -> Any:
         """The changed function or class, to be called like the answer."""
         return made(changed(self.source, self.lines), self.module)
-
-
-def changed(source: str, lines: dict[int, str]) -> str:
-    """The source with other lines; one that becomes empty is left out."""
-    return "\n".join(lines.get(n, line) for n, line in enumerate(source.splitlines()))
 
 
 def made(program: str, module: str) -> Any:

@@ -137,7 +137,7 @@ def test_keyboard_alone_moves_over_pairs_and_heads(figure_page):
     page.keyboard.press("Home")
     settle(page)
     assert trait(page, "key") == 0
-    assert "query 5" in page.locator("[role=status]").text_content()
+    assert "query 5" in page.locator(".cf-hidden[role=status]").text_content()
     page.locator(".cf-heads input").first.focus()
     page.keyboard.press("ArrowDown")
     settle(page)

@@ -206,7 +206,7 @@ def test_keyboard_alone_types_steps_and_looks_around(figure_page):
     settle(page)
     assert "from “␣” at position 1" in page.locator(".live_model-looks").inner_text()
     page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.includes('position 1')"
+        "document.querySelector('.cf-hidden[role=status]').textContent.includes('position 1')"
     )
 
 
@@ -243,7 +243,7 @@ def test_start_over_keeps_the_prompt_and_takes_another_seed(figure_page):
 def test_full_text_says_so_to_the_eye_and_to_the_ear_and_takes_no_symbol(figure_page):
     prompt = "O"
     page = figure_page(LiveModel(prompt, text=prompt + "e" * 3998), calm=True)
-    note, status = page.locator(".live_model-note"), page.locator("[role=status]")
+    note, status = page.locator(".live_model-note"), page.locator(".cf-hidden[role=status]")
     one = page.get_by_role("button", name="One symbol")
     one.click()
     settle(page)

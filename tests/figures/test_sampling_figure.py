@@ -110,7 +110,7 @@ def test_keyboard_alone_sets_and_draws(figure_page):
     page.keyboard.press("Space")
     settle(page)
     assert trait(page, "draws") == 2
-    assert "Draw 2" in page.locator("[role=status]").text_content()
+    assert "Draw 2" in page.locator(".cf-hidden[role=status]").text_content()
 
 
 @browser

@@ -73,7 +73,7 @@ class TestImage:
 
     def test_python_is_one_that_the_course_supports(self):
         (image,) = (words for name, words in instructions() if name == "FROM")
-        assert re.match(r"python:3\.1[1-9]-", image)
+        assert re.match(r"python:3\.1[1-9](\.\d+)?-", image)
 
 
 class TestServices:
