@@ -5,5 +5,5 @@ that each line's comment gives it, and makes its variants; `sentences` says what
 `table` keeps the variants of a task beside its judge, as `<task>.json`, and `matching` finds the
 one that a wrong answer equals. Only `table` needs the operators, when it is built:
 
-    python -m course_judges.edits.table 05/scores
+    python -m course_judges.edits.making 05/scores
 """

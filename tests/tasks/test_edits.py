@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from course_judges import catalogue as judges
-from course_judges.edits import matching, operators, sentences, steps, table
+from course_judges.edits import making, matching, operators, sentences, steps, table
 from course_judges.judging import Judge, Like
 from course_lib.errors import CourseError
 from course_tasks import Tells, catalogue, check
@@ -89,7 +89,7 @@ def _says(task):
 def test_table_is_that_of_the_code(task):
     known = judges.task(task)
     held = json.loads(table.path_of(known).read_text(encoding="utf-8"))
-    assert held["digest"] == table.digest(known), f"python -m course_judges.edits.table {task}"
+    assert held["digest"] == making.digest(known), f"python -m course_judges.edits.making {task}"
     assert held["source"] == steps.source_of(known.answer)
     assert set(known.steps) == {step.name for step in steps.steps(held["source"])}
     names = [variant.name for variant in table.variants(known)]
@@ -202,12 +202,12 @@ def test_mistake_like_a_variant_has_it_as_its_answer_and_an_unknown_one_is_refus
 
 def test_steps_without_a_table_say_how_to_make_it(monkeypatch, tmp_path):
     monkeypatch.setattr(table, "path_of", lambda _: tmp_path / "scores.json")
-    with pytest.raises(CourseError, match=r"python -m course_judges\.edits\.table"):
+    with pytest.raises(CourseError, match=r"python -m course_judges\.edits\.making"):
         table.variants(judges.task("05/scores"))
 
 
 def test_variant_that_does_not_end_is_dropped():
-    with table._at_most(0.05) as limit:
+    with making._at_most(0.05) as limit:
         while True:
             pass
     assert limit.reached

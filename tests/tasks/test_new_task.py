@@ -145,7 +145,7 @@ def test_every_piece_of_a_new_task_says_what_to_write_until_all_is_green(course)
     ]
     fill(course)
     assert faults_of(course) == []
-    made = run_in(course, "-m", "course_judges.edits.table", NAME)
+    made = run_in(course, "-m", "course_judges.edits.making", NAME)
     assert "14/last-seen: " in made.stdout, made.stderr
     tests = run_in(
         course, "-m", "pytest", "-q", "-n", "0", "tests/tasks/test_judgement.py", "-k", "last-seen"
