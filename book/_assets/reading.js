@@ -33,11 +33,7 @@
   // maybe before the fonts are there that make them wider.
   const SCROLLS = "div.math, .still-figure, .diagram, pre, .pst-scrollable-table-container"
     .split(", ").map((what) => `.bd-article ${what}`).join(", ");
-  // Whether there is more of it to the right, which course.css shows: a phone has no bar to tell.
-  const mark = (region) => {
-    const rest = region.scrollWidth - region.clientWidth - region.scrollLeft;
-    region.toggleAttribute("data-goes-on", rest > 1);
-  };
+  // Whether there is more of it to the right is shown by course.css: a phone has no bar to tell.
   // To ask for the width of what is out of sight or in a closed fold lays it out, and to write
   // between two questions lays out the page again: a long page would stand still for seconds.
   const inSight = (region) => region.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
@@ -137,7 +133,7 @@
   window.addEventListener("load", reachSoon);
   window.addEventListener("resize", reachSoon);
   const marked = (event) => event.target instanceof Element && event.target.matches(SCROLLS);
-  const scrolled = (event) => marked(event) && mark(event.target);
+  const scrolled = (event) => marked(event) && reach([event.target]);
   document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   document.fonts.ready.then(closeUpRoots).then(reachSoon);
   // What comes into sight has a width from then on.
