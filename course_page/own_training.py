@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from course_lib import own_program, role_map
 from course_lib.contexts import evaluation_mode
+from course_lib.data.corpora import TRAIN_SHARE_OF_TEXT
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import count_parameters
 from course_page import session
@@ -48,7 +49,6 @@ rate, which falls to a tenth.
 BATCH = 32
 """Windows in a batch of the page's loops."""
 
-TRAIN_SHARE = 0.9
 EVERY = 1.0
 """Seconds of training between two looks at the loss on held-out text, each with a text written.
 
@@ -116,7 +116,7 @@ class OwnTraining:
     def __init__(self, request: Mapping[str, Any]):
         self._loop, self._seconds = request["loop"], float(request["seconds"])
         text = _text(request)
-        cut = int(TRAIN_SHARE * len(text))
+        cut = int(TRAIN_SHARE_OF_TEXT * len(text))
         self._text, rest = text[:cut], text[cut:]
         self.alphabet = sorted(set(self._text))
         numbers = {symbol: number for number, symbol in enumerate(self.alphabet)}
@@ -203,9 +203,7 @@ class OwnTraining:
                 except StopIteration as end:
                     done, returned = True, end.value
                 else:
-                    scheduler = getattr(torch.optim, "lr_scheduler", None)
-                    kind = getattr(scheduler, "LRScheduler", ())
-                    self._steps += not isinstance(who, kind)
+                    self._steps += not isinstance(who, torch.optim.lr_scheduler.LRScheduler)
                 if _now() - began >= seconds:
                     break
             self._spent += _now() - began
