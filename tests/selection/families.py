@@ -381,7 +381,7 @@ def key_of(test):
 
 
 def stands_for_another(test):
-    """Whether `AT_LESS_COST` names a test, or the whole module."""
+    """Whether `AT_LESS_COST` names a test, or `CASES_AT_LESS_COST` one of its cases."""
     key = key_of(test)
     return test.label in CASES_AT_LESS_COST or any(
         fnmatch(key, pattern) for pattern in AT_LESS_COST
