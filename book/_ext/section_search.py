@@ -13,11 +13,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from bs4 import BeautifulSoup, Tag
 
 from course_page import runtime
 from course_page.errors import RuntimeMissingError
@@ -59,14 +58,20 @@ KINDS = (
 )
 """What a result is called by where its page is; else a page with a number is a chapter."""
 
-_DROPPED = (
-    "script, style, nav, .headerlink, .cell_output, .checks, .check-mark, .copybtn, figcaption, "
-    ".notebook-buttons, .task-badges, .recorded-verdicts, .tag_assertion, .path-picture, "
-    ".linked-listing, .references, .citation, .prev-next-area, .guide-facts, .guide-label, "
-    ".guide-words, .guide-filter, .guess-fold, .guess-number"
-)
+_DROPPED_TAGS = {"script", "style", "nav", "svg", "figcaption"}
+_DROPPED_CLASSES = {
+    *("headerlink", "cell_output", "checks", "check-mark", "copybtn", "notebook-buttons"),
+    *("task-badges", "recorded-verdicts", "tag_assertion", "linked-listing", "references"),
+    *("citation", "prev-next-area", "guide-facts", "guide-label", "guide-words", "guide-filter"),
+    *("guess-fold", "guess-number"),
+}
+_VOID = {
+    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
+    *("track", "wbr"),
+}
 _UNSEEN = ("search.html", "genindex.html", "index.html")  # at the site's root
 _MOST_TEXT, _MOST_CODE = 1_300, 450  # letters of a section: what it is about stands first
+_HEADING = re.compile("h[1-6]")
 # A comment of the library's that has lines of its own, as half of what it weighs is.
 _COMMENT = re.compile(r"^[ \t]*/\*\*?(?!!)(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
 
@@ -125,36 +130,112 @@ def sections(page: str, markup: str) -> Iterator[Section]:
     ------
     Section
     """
-    article = BeautifulSoup(markup, "html.parser").select_one("article")
-    if article is None:
-        return
-    for unseen in article.select(_DROPPED):
-        unseen.decompose()
-    title = article.find("h1")
-    inside = _words(title) if title else page
+    reader = _Reader()
+    reader.feed(markup)
+    reader.close()
+    inside = _words(reader.title) or page
     kind = kind_of(page)
-    for term in article.select("dl.glossary dt[id]"):
-        said = term.find_next_sibling("dd")
-        yield Section(
-            page, str(term["id"]), kind, _words(term), inside, _words(said) if said else "", ""
-        )
-        for read in filter(None, (term, said)):
-            read.decompose()
-    # The innermost first, so that a section's text is its own.
-    found = []
-    for section in reversed(article.select("section[id]")):
-        heading = section.find(re.compile("^h[1-6]$"))
-        if heading is None:
-            continue
-        name = _words(heading)
-        heading.decompose()
-        code = " ".join(_words(one) for one in section.select("div.highlight"))
-        for one in section.select("div.highlight"):
-            one.decompose()
-        text = _words(section)[:_MOST_TEXT]
-        found.append(Section(page, str(section["id"]), kind, name, inside, text, code[:_MOST_CODE]))
-        section.decompose()
-    yield from reversed(found)
+    for term in reader.terms:
+        yield Section(page, term.anchor, kind, _words(term.heading), inside, _words(term.text), "")
+    for part in reader.parts:
+        if part.heading:
+            name, text = _words(part.heading), _words(part.text)[:_MOST_TEXT]
+            code = " ".join(_words(block) for block in part.code)[:_MOST_CODE]
+            yield Section(page, part.anchor, kind, name, inside, text, code)
+
+
+@dataclass
+class _Part:
+    """What a reader has gathered of a section, or of a term of a glossary: pieces of text."""
+
+    anchor: str
+    heading: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    code: list[list[str]] = field(default_factory=list)
+
+
+class _Reader(HTMLParser):
+    """Reads a page's article once, without a tree of it: a site has nine million letters.
+
+    Attributes
+    ----------
+    title : list of str
+        Pieces of its first heading of the first level.
+    parts : list of _Part
+        Its sections in their order. One without a heading belongs to the section around it.
+    terms : list of _Part
+        The terms of its glossary, with what they mean as text.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title: list[str] = []
+        self.parts: list[_Part] = []
+        self.terms: list[_Part] = []
+        # Open elements: the name of each, and where text goes inside it. None: nowhere.
+        self._open: list[tuple[str, list[str] | None]] = []
+        self._sections: list[tuple[int, _Part]] = []  # the open ones: how deep each stands
+        self._glossary = 0  # how deep the open list of terms stands
+        self._read = False  # the article is over
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _VOID or self._read or not (self._open or tag == "article"):
+            return
+        into = self._open[-1][1] if self._open else []
+        if into is not None:
+            named = dict(attrs)
+            into = self._into(tag, named, set((named.get("class") or "").split()), into)
+        self._open.append((tag, into))
+
+    def _into(
+        self, tag: str, named: dict[str, str | None], classes: set[str], around: list[str]
+    ) -> list[str] | None:
+        """Where the text of an element goes that is being opened."""
+        if tag in _DROPPED_TAGS or not classes.isdisjoint(_DROPPED_CLASSES):
+            return None
+        anchor = named.get("id")
+        if tag == "section" and anchor:
+            part = _Part(anchor)
+            self._sections.append((len(self._open), part))
+            self.parts.append(part)
+            return part.text
+        if tag == "dl" and "glossary" in classes:
+            self._glossary = len(self._open)
+        elif tag == "dt" and self._glossary and anchor:
+            self.terms.append(_Part(anchor))
+            return self.terms[-1].heading
+        elif tag == "dd" and self._glossary and self.terms and not self.terms[-1].text:
+            return self.terms[-1].text
+        if not self._sections:
+            return around
+        part = self._sections[-1][1]
+        if tag == "div" and "highlight" in classes:
+            part.code.append([])
+            return part.code[-1]
+        if _HEADING.fullmatch(tag) and not part.heading:
+            if tag == "h1" and not self.title:
+                self.title = part.heading
+            return part.heading
+        return around
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in (name for name, _ in self._open):
+            return
+        while self._open.pop()[0] != tag:  # what was left open ends with what is around it
+            pass
+        depth = len(self._open)
+        while self._sections and self._sections[-1][0] >= depth:
+            _, part = self._sections.pop()
+            if not part.heading and self._sections:
+                self._sections[-1][1].text += part.text
+                self._sections[-1][1].code += part.code
+        if depth <= self._glossary:
+            self._glossary = 0
+        self._read = not self._open
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1][1] is not None:
+            self._open[-1][1].append(data)
 
 
 def script(found: Sequence[Section], words: Mapping[str, Sequence[str]]) -> str:
@@ -229,6 +310,6 @@ def _write(app: Sphinx, error: Exception | None) -> None:
     (folder / INDEX).write_text(script(found, words), encoding="utf-8")
 
 
-def _words(element: Tag) -> str:
-    text = " ".join(element.get_text(" ").split())
+def _words(pieces: Sequence[str]) -> str:
+    text = " ".join(" ".join(pieces).split())
     return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", text)

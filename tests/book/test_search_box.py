@@ -20,8 +20,9 @@ PHONE = {"width": 390, "height": 800}
 
 PAGE = """<html><body><nav>Contents</nav><article>
 <section id="heads"><h1>06 · Heads<a class="headerlink" href="#heads">#</a></h1>
+<div><svg viewBox="0 0 9 9"><title>The way here</title><text>08 the whole</text></svg></div>
 <p>All of them.</p>
-<section id="views"><h2>What view does</h2><p>It cuts.</p>
+<section id="views"><h2>What view does</h2><section id="unnamed"><p>It<br> cuts.</section>
 <div class="highlight"><pre>x.view(B, T, H, D)</pre></div>
 <div class="cell_output"><div class="highlight"><pre>0.123</pre></div></div></section></section>
 </article></body></html>"""
@@ -31,7 +32,7 @@ GLOSSARY = """<article><section id="glossary"><h1>Glossary</h1><dl class="glossa
 </article>"""
 
 
-def test_section_has_its_own_text_and_code_and_no_outputs():
+def test_section_has_its_own_text_and_code_and_no_outputs_nor_pictures():
     whole, part = section_search.sections("book/06-heads.html", PAGE)
     assert (whole.address, whole.kind) == ("book/06-heads.html#heads", "chapter")
     assert (whole.title, whole.text, whole.code) == ("06 · Heads", "All of them.", "")
