@@ -48,6 +48,9 @@ WEIGHTS: dict[str, Any] = {
 The page shows through, so that numbers in a cell can be read in the colour of the page's own text.
 """
 
+AMOUNTS = LinearSegmentedColormap.from_list("amounts", [PALETTE[7] + "00", PALETTE[7] + "a6"])
+"""A colour map for what is neither a weight nor of both signs: nothing for the least value."""
+
 SIGNED = LinearSegmentedColormap.from_list(
     "signed",
     [(0, _MINUS + "a6"), (0.5, _MINUS + "00"), (0.5, _PLUS + "00"), (1, _PLUS + "a6")],
@@ -224,7 +227,7 @@ def heatmap(
     *,
     rows: list[str],
     columns: list[str],
-    cmap: str = "viridis",
+    cmap: LinearSegmentedColormap = AMOUNTS,
     **imshow: Any,
 ) -> Any:
     """Draw a matrix as coloured cells with its rows and columns named.
@@ -237,8 +240,8 @@ def heatmap(
         The matrix; row 0 is at the top, as it is printed.
     rows, columns : list of str
         R and K labels.
-    cmap : str
-        Colour map; the default keeps its order in grey.
+    cmap : LinearSegmentedColormap
+        Colour map, such as `AMOUNTS` or `SIGNED`; the page shows through where there is little.
     **imshow
         Passed on to `Axes.imshow`; `**WEIGHTS` where the values are weights.
 

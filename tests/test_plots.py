@@ -195,7 +195,9 @@ PAGES = {"light": ("#ffffff", "#222832"), "dark": ("#121212", "#ced6dd")}  # pap
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(
-    "colours", [plots.WEIGHTS["cmap"], plots.SIGNED], ids=["weights", "signed"]
+    "colours",
+    [plots.WEIGHTS["cmap"], plots.SIGNED, plots.AMOUNTS],
+    ids=["weights", "signed", "amounts"],
 )
 def test_numbers_can_be_read_on_any_value_of_a_heatmap(colours, page):
     paper, ink = PAGES[page]
