@@ -103,7 +103,7 @@ def _in_sandbox(
         folder.mkdir(parents=True)
         shutil.copyfile(path, folder / f"{name}.ipynb")
         whole = Class(
-            released=json.dumps(_as_if_released(notebook)),
+            released=json.dumps(as_if_released(notebook)),
             checks=checks,
             places=lambda _: (Path(made) / "graded.ipynb", Path(made) / "page.html"),
             limits=limits,
@@ -124,7 +124,7 @@ def _in_sandbox(
     )
 
 
-def _as_if_released(notebook: NotebookNode) -> NotebookNode:
+def as_if_released(notebook: NotebookNode) -> NotebookNode:
     """What stands for the released notebook: the same with empty answers, since the student's is
     the only one that is known to be here.
     """

@@ -12,6 +12,7 @@ import typer
 from course_grader.commands.check import check
 from course_grader.commands.collect import collect
 from course_grader.commands.data import data
+from course_grader.commands.defend import defend
 from course_grader.commands.doctor import doctor
 from course_grader.commands.export import export
 from course_grader.commands.feedback import feedback
@@ -43,7 +44,8 @@ app = typer.Typer(
 4. `course check exercises/01-averages/01-averages.ipynb`: run all of it from the top, as a grader
    does
 5. `course hint 05/scores`: what the check says of one task, and the next of its hints
-6. `course my-gpt train exercises/my-gpt/my-gpt.ipynb`: train the GPT you wrote, and send it
+6. `course defend 05/scores --me`: three questions about your own code
+7. `course my-gpt train exercises/my-gpt/my-gpt.ipynb`: train the GPT you wrote, and send it
 
 **Instructors**, after editing a notebook in solutions/:
 
@@ -80,7 +82,7 @@ def main(
 
 
 # In the order of their use, which is how `course --help` lists them.
-for student_command in (doctor, data, check, hint):
+for student_command in (doctor, data, check, hint, defend):
     app.command(rich_help_panel=_STUDENTS)(student_command)
 for instructor_command in (
     *(release, collect, roster, grade, late, regrade),

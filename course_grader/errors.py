@@ -85,3 +85,7 @@ class StudentNotFoundError(CourseError, LookupError):
 
 class PrivateTaskError(CourseError, ValueError):
     """The folder of private tasks is missing, lies in the course, or holds what cannot be used."""
+
+
+class NothingToAskError(CourseError, ValueError):
+    """No question can be made about a student's code: nothing was passed, or nothing found."""

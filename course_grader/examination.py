@@ -50,6 +50,8 @@ from course_tasks.runner.limits import MEGABYTE
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+    from course_grader.defend.defense import Defense
+
 WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
 
 # On a machine that is busy with other things, so many times the CPU time passes.
@@ -74,6 +76,7 @@ class Examination:
         self._job: Job | None = None
         self._work: SanitizedSubmission | None = None
         self._seconds: dict[str, float] = {}
+        self._defense: Defense | None = None
 
     def prepare(self, job: Job) -> tuple[dict[str, Any], list[bytes]]:
         """What of it is run, and the inputs of its tasks; or its outcome if it cannot be read."""
@@ -148,6 +151,27 @@ class Examination:
             return self.set_aside(job, f"its outputs cannot be shown: {_fault(error)}")
         seconds["pages"] = time.perf_counter() - judged
         return {"outcome": _bounded(replace(outcome, seconds=seconds)).to_plain()}
+
+    def prepare_defense(self, job: Job, tasks: Sequence[str]) -> tuple[dict[str, Any], list[bytes]]:
+        """What is run to make questions about a submission's own code, and on which inputs."""
+        from course_grader.defend.defense import Defense
+
+        self._job, self._work, self._seconds = None, None, {}
+        try:
+            released, assignment = _released(job.released)
+            work = sanitize(released, read(_file(job)), assignment)
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever the file is, only this paper is not made
+            words = str(error).replace(f"{_file(job).parent}/", "")
+            return {"unreadable": _cut(words)}, []
+        self._defense = Defense.of(job, work, released, assignment, tasks)
+        return self._defense.asked()
+
+    def finish_defense(self, ran: RunResult) -> dict[str, Any]:
+        """The papers that come of what such a run sent."""
+        assert self._defense is not None
+        return {"papers": [one.to_plain() for one in self._defense.papers(ran)]}
 
     def require(self, tasks: Sequence[str]) -> dict[str, Any]:
         """Which packages these tasks need and this machine lacks."""
@@ -306,10 +330,10 @@ def _answer(connection: Connection) -> None:
             what, about = connection.recv()
             parts: list[bytes] = []
             try:
-                if what == "finish":
+                if what.startswith("finish"):
                     about = (_received(connection, *about),)
                 connection.send_bytes(b"")
-                with _timed(SECONDS_TO_JUDGE if what == "finish" else SECONDS_TO_READ):
+                with _timed(SECONDS_TO_JUDGE if what.startswith("finish") else SECONDS_TO_READ):
                     said, parts = _said(getattr(examination, what)(*about))
             except MemoryError:
                 said = {"memory": MEGABYTES_OF_A_CHILD, "leaving": True}
@@ -320,7 +344,10 @@ def _answer(connection: Connection) -> None:
             except BaseException as error:
                 said = {"fault": f"{type(error).__name__}: {error}"[:MOST_CHARACTERS]}
                 said["leaving"] = True
-            if what != "prepare" and held_bytes() > began_with + MEGABYTES_TO_LEAVE_AT * MEGABYTE:
+            if (
+                not what.startswith("prepare")
+                and held_bytes() > began_with + MEGABYTES_TO_LEAVE_AT * MEGABYTE
+            ):
                 said["leaving"] = True
             connection.send_bytes(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"))
             for part in parts:

@@ -229,20 +229,44 @@ class Child:
             else Step("code", source)
             for kind, source, grade_id in said["steps"]
         )
+        return Prepared(SanitizedSubmission(steps), self._inputs(said["tasks"]))
+
+    def _inputs(self, tasks: Sequence[str]) -> dict[str, bytes]:
         try:
-            inputs = {task: self._connection.recv_bytes() for task in said["tasks"]}
+            return {task: self._connection.recv_bytes() for task in tasks}
         except (EOFError, OSError) as error:
             self.close()
             raise ChildEndedError("the process that read it ended before it was done") from error
-        return Prepared(SanitizedSubmission(steps), inputs)
 
     def finish(self, ran: RunResult) -> Outcome:
         """Judge what was prepared by what its run sent, and write its pages."""
-        about = ("finish", (ran.ended, ran.seconds, len(ran.raw)))
+        return Outcome.from_plain(self._finish("finish", "judging it", ran)["outcome"])
+
+    def _finish(self, how: str, what: str, ran: RunResult) -> Any:
+        about = (how, (ran.ended, ran.seconds, len(ran.raw)))
         frames = (part for step in ran.raw for part in (step.header, step.payload))
-        return Outcome.from_plain(
-            self._ask("judging it", SECONDS_TO_JUDGE, about, frames)["outcome"]
-        )
+        return self._ask(what, SECONDS_TO_JUDGE, about, frames)
+
+    def prepare_defense(self, job: Job, tasks: Sequence[str]) -> Prepared | str:
+        """Read a submission, and say what is run to make questions about its code; why none can be
+        made, if it cannot be read.
+
+        Parameters
+        ----------
+        job : Job
+        tasks : sequence of str
+            Those that questions are asked about.
+        """
+        about = ("prepare_defense", (job, tuple(tasks)))
+        said = self._ask("reading it", SECONDS_TO_READ, about)
+        if "unreadable" in said:
+            return str(said["unreadable"])
+        steps = tuple(Step(kind, source) for kind, source in said["steps"])
+        return Prepared(SanitizedSubmission(steps), self._inputs(said["tasks"]))
+
+    def finish_defense(self, ran: RunResult) -> list[dict[str, Any]]:
+        """The papers about what was prepared, as plain data."""
+        return list(self._finish("finish_defense", "making its papers", ran)["papers"])
 
     def set_aside(self, job: Job, reason: str) -> Outcome:
         """Write the pages of a submission for a person, who reads the reason; with its cells if it

@@ -43,7 +43,7 @@ def hint(
         from course_grader.check_as_graded import check_as_graded
         from course_grader.hints import hints_of
 
-        path = notebook or _found(task)
+        path = notebook or notebook_of(task)
         hints = hints_of(read(path), task, path)
         console = Console()
         with console.status("Running the notebook …"):
@@ -77,7 +77,7 @@ def hint(
         raise typer.Exit(1)
 
 
-def _found(task: str) -> Path:
+def notebook_of(task: str) -> Path:
     """The assignment that asks a task, near the working directory."""
     from course_grader.errors import UnreadableNotebookError
 

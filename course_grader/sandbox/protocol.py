@@ -23,6 +23,9 @@ from course_tasks.runner.outputs import MOST_OUTPUTS_OF_A_CELL, PICTURE, TEXTS
 # A runner that does not take its job within this time never will.
 SECONDS_TO_HAND_OVER = 15.0
 
+# The kinds of steps that are run; others are only shown.
+RUN = ("code", "check", "defend")
+
 # Of all cells together; each output costs the page of feedback its frame, however small it is.
 MOST_OUTPUTS_OF_A_RUN = 5000
 
@@ -49,7 +52,8 @@ class StepResult:
         Empty, or what stopped the step: an exception's name, "interrupted", why there is no answer.
     seconds : float
     answers : bytes
-        For a check: the answers as safetensors; empty where there are none.
+        For a check: the answers as safetensors; empty where there are none. For variants of an
+        answer: what their runs found, as JSON.
     """
 
     outputs: list[dict[str, Any]]
@@ -107,6 +111,8 @@ def send_job(
     for step in work.steps:
         if step.kind == "code":
             steps.append({"kind": "code", "source": step.source})
+        elif step.kind == "defend":
+            steps.append({"kind": "defend", "task": step.source})
         elif step.check is not None:
             asked = {"task": step.check.task, "answer": step.check.answer}
             steps.append({"kind": "check", **asked})
@@ -212,7 +218,7 @@ class Collected:
 
 def runnable(work: SanitizedSubmission) -> int:
     """How many results a whole run sends."""
-    return sum(step.kind in ("code", "check") for step in work.steps)
+    return sum(step.kind in RUN for step in work.steps)
 
 
 class _OddFrameError(Exception):
@@ -241,7 +247,7 @@ def read_steps(
     str
         What is odd about it; empty if nothing is.
     """
-    kinds = [step.kind for step in work.steps if step.kind in ("code", "check")]
+    kinds = [step.kind for step in work.steps if step.kind in RUN]
     found: list[StepResult] = []
     outputs = 0
     try:
@@ -264,7 +270,7 @@ def read_steps(
 def _read_step(raw: RawStep, number: int, kind: str, limits: Limits) -> StepResult:
     if len(raw.header) > most_header_bytes(limits):
         raise _OddFrameError(f"its header has {len(raw.header)} bytes")
-    if raw.payload and kind != "check":
+    if raw.payload and kind == "code":
         raise _OddFrameError("a cell has answers")
     texts = limits.output_kilobytes * 1024 + _BESIDE
     # Each of them becomes an object of its own; in a text they may stand, but not more often.

@@ -21,7 +21,7 @@ from course_grader.sandbox.placing import Definitions, placed
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-Kind = Literal["code", "text", "check", "question"]
+Kind = Literal["code", "text", "check", "question", "defend"]
 
 # Far more than any notebook of the course has (some 40), and few enough to go through quickly.
 MOST_CELLS = 1000
@@ -41,9 +41,10 @@ class Step:
     Attributes
     ----------
     kind : str
-        "code" is run, "check" asks a task's questions, "text" and "question" are shown.
+        "code" is run, "check" asks a task's questions, "text" and "question" are shown. "defend"
+        runs variants of an answer, for questions about it; no file has such a step.
     source : str
-        The student's, except in a check.
+        The student's, except in a check; of variants, the task.
     grade_id : str
         As released; empty for cells that the student added.
     check : Check or None

@@ -235,6 +235,8 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
         with redirected(shell):
             if step["kind"] == "code":
                 problem = run_cell(shell, step["source"])
+            elif step["kind"] == "defend":
+                payload, problem = _vary(step, shell, inputs)
             else:
                 payload, problem = _ask(shell, step, inputs)
         header = {
@@ -294,6 +296,20 @@ def _ask(shell: Shell, step: Mapping[str, Any], inputs: Mapping[str, bytes]) -> 
         return b"", "interrupted"
     except BaseException as error:  # whatever an answer can do to the code that reads it
         return b"", f"the answer could not be read: {type(error).__name__}: {_words(error)}"
+
+
+def _vary(step: Mapping[str, Any], shell: Shell, inputs: Mapping[str, bytes]) -> tuple[bytes, str]:
+    """What runs of an answer and its variants found, or why there are none."""
+    from course_tasks import catalogue
+    from course_tasks.variant_runs import run_variants_on_bytes
+
+    try:
+        probe = catalogue.probe(step["task"])
+        return run_variants_on_bytes(probe, shell.user_ns, inputs[step["task"]]), ""
+    except KeyboardInterrupt:
+        return b"", "interrupted"
+    except BaseException as error:  # whatever an answer can do to the code that runs it
+        return b"", f"the code could not be run: {type(error).__name__}: {_words(error)}"
 
 
 def _words(error: BaseException) -> str:

@@ -1,0 +1,109 @@
+"""`course defend`: questions about one's own code, whose keys were run."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from course_grader.commands.messages import escape, explained
+
+if TYPE_CHECKING:
+    from course_judges.defending.contract import Paper, Question
+
+_LETTERS = "abcd"
+
+
+def defend(
+    what: Annotated[str, typer.Argument(help="A task, for example 05/scores.", metavar="TASK")],
+    me: Annotated[
+        bool, typer.Option("--me", help="Ask me, here and now, about my own notebook.")
+    ] = False,
+    notebook: Annotated[
+        Path | None,
+        typer.Option(help="With --me: looked for in this folder and below exercises/."),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=1, max=8, help="With --me: how many questions.")
+    ] = 3,
+) -> None:
+    """Ask about code that was handed in: what it does line by line, and what a change would do.
+
+    Every key was run: the code itself, with small inputs, and dozens of versions of it with one
+    change. With --me you answer at the terminal, and are told at once where each answer comes from.
+    It counts nowhere.
+
+    Exit code: 0, or 2 if the notebook could not be run or no question could be made.
+
+    **Examples**
+
+        course defend 05/scores --me                three questions about my own answer
+        course defend 05/scores --me --questions 8  eight
+    """
+    del me
+    with explained():
+        _ask_me(what, notebook, questions)
+
+
+def _ask_me(task: str, notebook: Path | None, most: int) -> None:
+    from course_grader.assignment import read
+    from course_grader.commands.hint import notebook_of
+    from course_grader.defend.asking import ask_me
+    from course_grader.errors import NothingToAskError
+
+    path = notebook or notebook_of(task)
+    console = Console()
+    with console.status("Running your code, and versions of it with one change …"):
+        asked, conditions = ask_me(path, read(path), [task], secrets.randbits(63))
+    paper = asked.papers[0] if asked.papers else None
+    if paper is None or not paper.questions:
+        why = asked.problem or (paper.lacking if paper else "")
+        raise NothingToAskError(
+            f"no question can be made about {task} in {path}: {why}. "
+            "`course check` says whether the notebook runs."
+        )
+    if conditions:
+        console.print(f"[dim]{escape(conditions)}[/]")
+    show_code(console, paper)
+    chosen = _some(paper, most)
+    right = sum(_ask(console, number, one) for number, one in enumerate(chosen, start=1))
+    console.print(f"\n{right} of {len(chosen)} right. It counts nowhere; ask again for others.")
+
+
+def _some(paper: Paper, most: int) -> list[Question]:
+    """Those that are answered with a letter, of as many kinds as there are questions."""
+    left = [one for one in paper.questions if one.options]
+    step = max(1.0, len(left) / most)
+    return [left[int(n * step)] for n in range(min(most, len(left)))]
+
+
+def show_code(console: Console, paper: Paper) -> None:
+    """A student's own code and its inputs, as questions speak of them."""
+    console.print(f"[bold]{escape(paper.title)}[/]: your code, without its docstrings")
+    for number, text in paper.code:
+        console.print(f"[dim]{number:3}[/]  {escape(text)}", highlight=False, soft_wrap=True)
+    if paper.given:
+        console.print("\nThe input:")
+    for one in paper.given:
+        console.print(f"  {escape(f'{one.name} = {one.text}')}", highlight=False, soft_wrap=True)
+
+
+def _ask(console: Console, number: int, question: Question) -> bool:
+    console.print(f"\n[bold]{number}.[/] {escape(question.text)}", highlight=False)
+    for letter, option in zip(_LETTERS, question.options, strict=False):
+        console.print(f"   {letter}) {escape(option.text)}", highlight=False, soft_wrap=True)
+    letters = _LETTERS[: len(question.options)]
+    said = ""
+    while said not in tuple(letters):
+        said = typer.prompt(f"Your answer ({', '.join(letters)})").strip().lower()[:1]
+    chosen, right = question.options[letters.index(said)], question.options[question.right]
+    if chosen.right:
+        console.print(f"[green]✓[/] {escape(chosen.reason)}", highlight=False, soft_wrap=True)
+        return True
+    console.print(f"[yellow]✗[/] {escape(chosen.reason)}", highlight=False, soft_wrap=True)
+    known = f"{letters[question.right]}) {right.text}. {right.reason}"
+    console.print(f"  Right is {escape(known)}", highlight=False, soft_wrap=True)
+    return False

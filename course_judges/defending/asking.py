@@ -1,0 +1,348 @@
+"""What is run to make questions, and what that found.
+
+`plan` needs no student code to run: it changes the text of an answer and draws inputs. Whoever has
+the student's code in a safe place runs the plan there (`course_tasks.variant_runs`), and `found`
+reads what came of it, which may be anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from course_judges.defending import small_inputs
+from course_judges.defending.changes import Edit, edits
+from course_judges.defending.program import Program, traced
+from course_judges.defending.values import OddValueError, Value, read_value
+from course_judges.equality import same_value
+from course_tasks.answers import Answers, Array
+from course_tasks.probing import Inputs
+from course_tasks.variant_runs import packed
+
+# Variants of one answer that are run; each takes some milliseconds.
+MOST_EDITS = 36
+# On so many draws, options are told apart: these on small inputs, and the rest as a check draws.
+DRAWS, SMALL_DRAWS = 40, 30
+_PAIRS = 4
+_MOST_BYTES_OF_RESULTS = 48 * 2**20
+_ARGUMENT_VARIATIONS = (
+    ("every number of {name} is 0", lambda a: np.zeros_like(a)),
+    ("every number of {name} is 2", lambda a: np.full_like(a, 2)),
+    ("the numbers of {name} are 1000 times as large", lambda a: a * 1000),
+    ("the numbers of {name} have the opposite sign", lambda a: -a),
+    ("the first row of {name} is 0", lambda a: _with_first(a, 0)),
+    ("the first row of {name} is −∞", lambda a: _with_first(a, -np.inf)),
+)
+
+
+def _with_first(array: Array, number: float) -> Array:
+    made = array.copy()
+    made[(0,) * (array.ndim - 1)] = number
+    return made
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run for one student and one task.
+
+    Attributes
+    ----------
+    task, case : str
+    program : Program
+    edits : tuple of Edit
+    sets : tuple of (mapping of str to ndarray)
+        The first is the one that the paper shows.
+    roles : mapping of str to (tuple of int)
+        See `course_tasks.variant_runs.run_variants`.
+    pairs : tuple of (int, int, str)
+        Two sets that differ only in the "last" or the "first" position.
+    special : tuple of (int, str, str)
+        A set, the input that is special in it, and how, with `{name}` for it.
+    small : bool
+        Whether the shown inputs are small enough for paper.
+    """
+
+    task: str
+    case: str
+    program: Program
+    edits: tuple[Edit, ...]
+    sets: tuple[Inputs, ...]
+    roles: Mapping[str, tuple[int, ...]]
+    pairs: tuple[tuple[int, int, str], ...] = ()
+    special: tuple[tuple[int, str, str], ...] = ()
+    small: bool = True
+
+    @cached_property
+    def programs(self) -> list[dict[str, str]]:
+        """All programs that are run, the student's own first."""
+        own = {"plain": self.program.source, "traced": self.program.traced}
+        return [own, *({"traced": traced(edit.source)} for edit in self.edits)]
+
+    def message(self) -> bytes:
+        """The same as what `run_variants_on_bytes` takes."""
+        asked = {
+            "answer": self.program.name,
+            "case": self.case,
+            "programs": self.programs,
+            "roles": {name: list(numbers) for name, numbers in self.roles.items()},
+        }
+        return packed(json.dumps(asked), self.sets)
+
+
+def seed_of(*parts: object) -> int:
+    """A seed from the class's own, a task and a student: nobody has to write it down."""
+    words = "\0".join(map(str, parts)).encode()
+    return int.from_bytes(hashlib.sha256(words).digest()[:8], "big")
+
+
+def plan(task: str, program: Program, seed: int, *, counts: bool = True) -> Plan:
+    """What is to be run for one student and one task.
+
+    Parameters
+    ----------
+    task : str
+    program : Program
+        The student's own code.
+    seed : int
+        See `seed_of`.
+    counts : bool
+        Whether operations are counted, which needs PyTorch itself.
+    """
+    rng = np.random.default_rng(seed)
+    recipe = small_inputs.recipe(task)
+    chosen = tuple(edits(program, MOST_EDITS, rng))
+    if recipe is None:
+        sets = list(_drawn(task))
+        case = small_inputs.first_case(task)
+        roles = {"shown": (0,), "counted": (), "own": (), "drawn": tuple(range(1, len(sets)))}
+        return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
+    sets = [recipe.inputs(rng)]
+    drawn = [recipe.inputs(rng) for _ in range(SMALL_DRAWS)]
+    drawn += list(_drawn(task))[: DRAWS - SMALL_DRAWS]
+    sets += drawn
+    pairs: list[tuple[int, int, str]] = []
+    for base in range(1, _PAIRS + 1) if recipe.positions else ():
+        for which in ("last", "first") if base <= _PAIRS else ():
+            sets.append(_moved(sets[base], recipe.positions, which, rng))
+            pairs.append((base, len(sets) - 1, which))
+    moved = tuple(range(len(drawn) + 1, len(sets)))
+    counted: tuple[int, ...] = ()
+    if counts and recipe.positions:
+        sets += [recipe.inputs(np.random.default_rng(seed), factor=n) for n in (2, 4)]
+        counted = (len(sets) - 2, len(sets) - 1)
+    special = []
+    for name, array in sets[0].items():
+        if array.dtype.kind != "f" or array.ndim == 0 or array.size > small_inputs.MOST_NUMBERS:
+            continue
+        for words, change in _ARGUMENT_VARIATIONS:
+            special.append((len(sets), name, words))
+            sets.append({**sets[0], name: change(array).astype(array.dtype)})
+    roles = {
+        "shown": (0,),
+        "drawn": (*range(1, len(drawn) + 1), *moved),
+        "own": tuple(n for n, _, _ in special),
+        "counted": counted,
+    }
+    return Plan(
+        *(task, recipe.case, program, chosen, tuple(sets), roles, tuple(pairs), tuple(special))
+    )
+
+
+@lru_cache(maxsize=128)
+def _drawn(task: str) -> tuple[Inputs, ...]:
+    """Inputs as checks draw them: the same for a class."""
+    found: list[Inputs] = []
+    for seed in range(DRAWS):
+        found += small_inputs.drawn(task, seed)
+        if len(found) > DRAWS - SMALL_DRAWS:
+            break
+    return tuple(found)
+
+
+def _moved(
+    given: Inputs, positions: Sequence[tuple[str, int]], which: str, rng: np.random.Generator
+) -> Inputs:
+    """The same with other numbers at the last or the first position of each input."""
+    made = {name: array.copy() for name, array in given.items()}
+    for name, axis in positions:
+        array = made.get(name)
+        if axis < 0 or array is None or array.dtype.kind not in "fi" or array.shape[axis] < 2:
+            continue
+        place: list[Any] = [slice(None)] * array.ndim
+        place[axis] = -1 if which == "last" else 0
+        old = array[tuple(place)]
+        if array.dtype.kind == "f":
+            array[tuple(place)] = old + rng.integers(1, 4, old.shape)
+        else:
+            array[tuple(place)] = np.where(old == array.min(), array.max(), array.min())
+    return made
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one program did.
+
+    Attributes
+    ----------
+    results : mapping of int to (mapping of str to Value)
+        Of each set, what the task's case gave; `{"error": Value}` if it stopped.
+    saw : mapping of (int, str) to (int, Value)
+        After each line, a name's first value, and how often the line ran.
+    given : mapping of str to (mapping of str to Value)
+        What each function was given at its first call.
+    counts : mapping of int to (mapping of int to int)
+        Of each counted set, the operations of each line.
+    error : str
+        Why it did not run at all.
+    """
+
+    results: Mapping[int, Mapping[str, Value]] = field(default_factory=dict)
+    saw: Mapping[tuple[int, str], tuple[int, Value]] = field(default_factory=dict)
+    given: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    counts: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    error: str = ""
+
+    def stopped(self, number: int) -> str:
+        """The error with which a set ended, or nothing."""
+        said = self.results.get(number, {}).get("error")
+        return said.text if said is not None else ""
+
+    def same(self, other: Run, number: int) -> bool:
+        """True if two programs gave the same on one set."""
+        one, two = self.results.get(number, {}), other.results.get(number, {})
+        return set(one) == set(two) and all(one[name].same(two[name]) for name in one)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plan, and what running it found."""
+
+    plan: Plan
+    own: Run
+    variants: tuple[Run, ...]
+
+    @property
+    def program(self) -> Program:
+        """The student's own code."""
+        return self.plan.program
+
+    @property
+    def draws(self) -> tuple[int, ...]:
+        """The sets on which options are told apart."""
+        moved = {n for _, n, _ in self.plan.pairs}
+        return tuple(n for n in self.plan.roles["drawn"] if n not in moved)
+
+    @cached_property
+    def right(self) -> bool:
+        """Whether the student's own code is right on the shown inputs."""
+        shown = {k: v for k, v in self.own.results.get(0, {}).items() if v.array is not None}
+        known = small_inputs.expected(self.plan.task, self.plan.case, self.plan.sets[0])
+        return known is not None and _equal(known, shown)
+
+
+def _equal(known: Answers, shown: Mapping[str, Value]) -> bool:
+    compared = [
+        (value, shown[name].array)
+        for name, value in known.values.items()
+        if name in shown and not isinstance(value, str)
+    ]
+    return all(mine is not None and same_value(mine, right) for right, mine in compared)
+
+
+def found(made: Plan, plain: Any) -> Found:
+    """Read what running a plan found, which student code may have made.
+
+    Parameters
+    ----------
+    made : Plan
+    plain : bytes or list
+        JSON, or the same read.
+
+    Raises
+    ------
+    OddValueError
+        If it is not what a run of the plan writes.
+    """
+    if isinstance(plain, bytes):
+        if len(plain) > _MOST_BYTES_OF_RESULTS:
+            raise OddValueError(f"the results have {len(plain)} bytes")
+        try:
+            plain = json.loads(plain)
+        except (ValueError, RecursionError) as error:
+            raise OddValueError("the results are no JSON") from error
+    if not isinstance(plain, list) or not 1 <= len(plain) <= len(made.programs):
+        raise OddValueError("there are results of other programs than those of the plan")
+    runs = [_run(one) for one in plain]
+    runs += [Run(error="not run")] * (len(made.programs) - len(runs))
+    return Found(made, runs[0], tuple(runs[1:]))
+
+
+def _run(plain: Any) -> Run:
+    if not isinstance(plain, Mapping):
+        raise OddValueError("a run is no object")
+    if "error" in plain:
+        return Run(error=str(plain["error"])[:200])
+    try:
+        results = {
+            int(number): {
+                str(name): Value("text", text=str(value)[:200])
+                if name == "error"
+                else read_value(value)
+                for name, value in outcome.items()
+            }
+            for number, outcome in plain["results"].items()
+        }
+        saw = {
+            (int(line), str(name)): (int(count), read_value(value))
+            for line, name, count, value in plain["saw"]
+        }
+        given = {
+            str(function): {str(name): read_value(value) for name, value in values.items()}
+            for function, values in plain["given"].items()
+        }
+        counts = {
+            int(number): {int(line): int(count) for line, count in lines.items()}
+            for number, lines in plain["counts"].items()
+        }
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise OddValueError(f"a run cannot be read: {type(error).__name__}") from error
+    return Run(results, saw, given, counts)
+
+
+def returns_of(source: str, function: str) -> list[int]:
+    """The lines in which a function of a program returns something.
+
+    Parameters
+    ----------
+    source : str
+    function : str
+        "scores", or "Head.forward".
+    """
+    body: Any = ast.parse(source)
+    for name in function.split("."):
+        body = next(
+            (
+                node
+                for node in ast.walk(body)
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
+            ),
+            None,
+        )
+        if body is None:
+            return []
+    inner = [
+        node
+        for nested in ast.walk(body)
+        if isinstance(nested, ast.FunctionDef | ast.Lambda) and nested is not body
+        for node in ast.walk(nested)
+    ]
+    return [
+        node.lineno for node in ast.walk(body) if isinstance(node, ast.Return) and node not in inner
+    ]

@@ -1,0 +1,410 @@
+"""Runs an answer and variants of it on given inputs, and says what each line left: what questions
+about a student's own code are made of.
+
+This may run beside student code, because it knows no right answer. Everything that it returns is
+plain: numbers, texts, lists and dicts of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import math
+import random
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.answers import Value, arrays_from_bytes, arrays_to_bytes
+from course_tasks.flattening import flatten
+from course_tasks.probing import Case, Inputs, Probe, own_randomness
+
+# A program's hooks, which `course_judges.defending.program` puts around its statements.
+AT, SAW, GIVEN = "__at__", "__saw__", "__given__"
+# What each program is compiled as, so that its lines are known among all others.
+FILE = "<defended>"
+
+# Of the processor, for all runs of one program. A right answer takes milliseconds on small inputs;
+# a variant may have a loop that never ends.
+SECONDS_OF_A_PROGRAM = 1.0
+SECONDS_OF_THE_FIRST = 4.0
+SECONDS_OF_ALL = 12.0
+# Larger arrays are told apart by some sums of theirs.
+MOST_NUMBERS = 400
+MOST_SHOWN_NUMBERS = 120
+_SUMS = 6
+_MOST_CHARACTERS = 200
+# Calls of a function that are told apart; a loop may make thousands.
+_MOST_SEEN = 400
+_LENGTH_BYTES = 8
+# That are returned together.
+_MOST_PARTS = 6
+
+
+class TooLongError(BaseException):
+    """A variant runs for too long. No `except Exception` in it holds this back."""
+
+
+def packed(order: str, sets: Sequence[Inputs]) -> bytes:
+    """What `run_variants_on_bytes` takes: a text and sets of arrays in one message."""
+    parts = [order.encode(), *(arrays_to_bytes(one) for one in sets)]
+    return b"".join(len(part).to_bytes(_LENGTH_BYTES, "big") + part for part in parts)
+
+
+def run_variants_on_bytes(probe: Probe, space: Mapping[str, Any], message: bytes) -> bytes:
+    """The half of *Defend it* that runs in a sandbox: bytes in, JSON out.
+
+    Parameters
+    ----------
+    probe, space
+        See `run_variants`.
+    message : bytes
+        As `packed` makes it: JSON with its arguments `answer`, `case`, `programs` and `roles`, and
+        the sets of inputs.
+    """
+    parts = []
+    while message:
+        end = _LENGTH_BYTES + int.from_bytes(message[:_LENGTH_BYTES], "big")
+        parts.append(message[_LENGTH_BYTES:end])
+        message = message[end:]
+    asked = json.loads(parts[0])
+    sets = [arrays_from_bytes(part) for part in parts[1:]]
+    found = run_variants(
+        probe, space, asked["answer"], asked["case"], asked["programs"], sets, asked["roles"]
+    )
+    return json.dumps(found).encode()
+
+
+def run_variants(
+    probe: Probe,
+    space: Mapping[str, Any],
+    answer: str,
+    case: str,
+    programs: Sequence[Mapping[str, str]],
+    sets: Sequence[Inputs],
+    roles: Mapping[str, Sequence[int]],
+) -> list[dict[str, Any]]:
+    """Run programs on sets of inputs.
+
+    Parameters
+    ----------
+    probe : Probe
+        Of the task that is answered.
+    space : mapping of str to object
+        What the student's cells have defined.
+    answer : str
+        The name of the function or class that is asked.
+    case : str
+        Which of the probe's cases is run.
+    programs : sequence of mapping
+        Each with `traced`, a program with hooks, and `plain`, the same without them. The first is
+        the student's own.
+    sets : sequence of (mapping of str to ndarray)
+    roles : mapping of str to (sequence of int)
+        Which sets are `shown` (values are kept), `counted` (operations are counted, of the
+        student's own program alone), `own` (run by it alone), and `drawn`.
+
+    Returns
+    -------
+    list of dict
+        For each program `results` (set number to outcome), `saw`, `given`, and `counts`; or `error`
+        if it does not even define the answer.
+    """
+    ends = time.process_time() + SECONDS_OF_ALL
+    found = []
+    for number, program in enumerate(programs):
+        most = SECONDS_OF_A_PROGRAM if number else SECONDS_OF_THE_FIRST
+        if time.process_time() > ends:
+            found.append({"error": "not run"})
+            continue
+        clock = _Clock(min(most, ends - time.process_time()))
+        with _quiet():
+            found.append(
+                _of_program(probe, space, answer, case, program, sets, roles, number, clock)
+            )
+        if number == 0 and "error" in found[0]:
+            break
+    return found
+
+
+class _Clock:
+    def __init__(self, seconds: float) -> None:
+        self.ends = time.process_time() + seconds
+
+    def look(self) -> None:
+        if time.process_time() > self.ends:
+            raise TooLongError
+
+
+class _Record:
+    """What one run of a traced program leaves."""
+
+    def __init__(self, clock: _Clock, *, keeps: bool) -> None:
+        self._clock, self._keeps = clock, keeps
+        self.saw: dict[tuple[int, str], list[Any]] = {}
+        self.given: dict[str, dict[str, Any]] = {}
+
+    def at(self, _line: int) -> None:
+        self._clock.look()
+
+    def see(self, line: int, name: str, value: Any) -> Any:
+        self._clock.look()
+        if not self._keeps:
+            return value
+        for part, one in _parts(name, value):
+            known = self.saw.get((line, part))
+            if known is not None:
+                known[0] += 1
+            elif len(self.saw) < _MOST_SEEN:
+                self.saw[line, part] = [1, plain(one, MOST_SHOWN_NUMBERS)]
+        return value
+
+    def take(self, function: str, values: Mapping[str, Any]) -> None:
+        """What a function is given, at its first call."""
+        self._clock.look()
+        if not self._keeps or function in self.given or len(self.given) > _MOST_SEEN:
+            return
+        held = {name: plain(v, MOST_SHOWN_NUMBERS) for name, v in values.items() if name != "self"}
+        module = values.get("self")
+        if isinstance(module, torch.nn.Module) and not function.endswith("__init__"):
+            for name, weight in module.named_parameters():
+                held[f"self.{name}"] = plain(weight, MOST_SHOWN_NUMBERS)
+        self.given[function] = held
+
+
+def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A value; of several that are returned together, each by how it is reached: "[0]"."""
+    if not name and isinstance(value, tuple) and 1 < len(value) <= _MOST_PARTS:
+        return [(f"[{n}]", one) for n, one in enumerate(value)]
+    if not name and isinstance(value, dict) and 0 < len(value) <= _MOST_PARTS:
+        return [(f"[{key!r}]", one) for key, one in value.items() if isinstance(key, str | int)]
+    return [(name, value)]
+
+
+def _of_program(
+    probe: Probe,
+    space: Mapping[str, Any],
+    answer: str,
+    case: str,
+    program: Mapping[str, str],
+    sets: Sequence[Inputs],
+    roles: Mapping[str, Sequence[int]],
+    number: int,
+    clock: _Clock,
+) -> dict[str, Any]:
+    asked = probe.cases[case]
+    found: dict[str, Any] = {"results": {}, "saw": [], "given": {}, "counts": {}}
+    records = {"keeps": _Record(clock, keeps=True), "not": _Record(clock, keeps=False)}
+    try:
+        of = {name: _defined(program["traced"], space, answer, r) for name, r in records.items()}
+        wanted = [*roles["shown"], *roles["drawn"], *([] if number else roles["own"])]
+        for one in wanted:
+            kept = "keeps" if one in roles["shown"] else "not"
+            outcome = _outcome(asked, of[kept], case, sets[one])
+            found["results"][str(one)] = outcome
+        if number == 0 and roles["counted"]:
+            bare = _defined(program["plain"], space, answer, records["not"])
+            for one in roles["counted"]:
+                found["counts"][str(one)] = _counted(asked, bare, case, sets[one])
+    except TooLongError:
+        return {"error": "takes too long"}
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # a class of the student's may raise where it is defined
+        return {"error": type(error).__name__[:_MOST_CHARACTERS]}
+    record = records["keeps"]
+    found["saw"] = [[line, name, *seen] for (line, name), seen in record.saw.items()]
+    found["given"] = record.given
+    return found
+
+
+def _defined(source: str, space: Mapping[str, Any], answer: str, record: _Record) -> Any:
+    own: dict[str, Any] = {**space, AT: record.at, SAW: record.see, GIVEN: record.take}
+    exec(compile(source, FILE, "exec"), own)
+    return own[answer]
+
+
+def _outcome(asked: Case, answer: Any, case: str, given: Inputs) -> dict[str, Any]:
+    """What came out, or the name of the error."""
+    try:
+        _seed()
+        result = asked(answer, {name: array.copy() for name, array in given.items()})
+        values = flatten(case, result)
+        return {name: plain_value(value, MOST_NUMBERS) for name, value in values.items()}
+    except (KeyboardInterrupt, MemoryError, TooLongError):
+        raise
+    except BaseException as error:  # an error is an outcome
+        return {"error": type(error).__name__[:_MOST_CHARACTERS]}
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """What is printed and warned of stays here, and global random states are left as they were."""
+    with (
+        own_randomness(),
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _seed() -> None:
+    """What is drawn is the same each time."""
+    torch.default_generator.manual_seed(0)
+    np.random.seed(0)
+    random.seed(0)
+
+
+def plain(value: Any, most: int) -> dict[str, Any]:
+    """A value of a program as plain data; of what is none, only the name of its type."""
+    if value is None or isinstance(value, bool | str):
+        return {"is": "text", "text": repr(value)[:_MOST_CHARACTERS]}
+    if isinstance(value, int | float):
+        array = np.asarray(value) if abs(value) < 2**62 else np.asarray(float(value))
+        return {**plain_value(array, most), "python": True}
+    if isinstance(value, np.ndarray | torch.Tensor) or _is_numbers(value):
+        with contextlib.suppress(Exception):  # a subclass of the student's may refuse
+            flat = flatten("", value)
+            if list(flat) == [""]:
+                one = plain_value(flat[""], most)
+                return {**one, "python": True} if isinstance(value, list | tuple) else one
+    if isinstance(value, list | tuple) and len(value) <= most and all(_is_word(v) for v in value):
+        return {"is": "text", "text": repr(value)[:_MOST_CHARACTERS]}
+    return {"is": "other", "text": type(value).__name__[:_MOST_CHARACTERS]}
+
+
+def _is_numbers(value: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and 0 < len(value) <= MOST_SHOWN_NUMBERS
+        and all(
+            isinstance(one, bool | int | float)
+            or (isinstance(one, list) and bool(one) and _is_numbers(one))
+            for one in value
+        )
+    )
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _MOST_CHARACTERS
+
+
+def plain_value(value: Value, most: int) -> dict[str, Any]:
+    """An array or a text as plain data.
+
+    Parameters
+    ----------
+    value : ndarray or str
+    most : int
+        A larger array is told from others by sums of its numbers.
+    """
+    if isinstance(value, str):
+        return {"is": "text", "text": repr(value[:_MOST_CHARACTERS])}
+    array = np.asarray(value)
+    found = {"is": "array", "shape": list(array.shape), "kind": array.dtype.kind}
+    if array.size <= most:
+        numbers = array.astype(float) if array.dtype.kind == "f" else array.astype(int)
+        return {**found, "numbers": numbers.ravel().tolist()}
+    weights = np.random.default_rng(0).normal(size=(_SUMS, array.size))
+    with np.errstate(all="ignore"):
+        sums = weights @ array.ravel().astype(float) / math.sqrt(array.size)
+    return {**found, "sums": sums.tolist()}
+
+
+def _counted(asked: Case, answer: Any, case: str, given: Inputs) -> dict[str, int]:
+    """How many operations on numbers each line made: of a product of matrices, its
+    multiplications; of all else, the numbers that come in or out.
+    """
+    from torch.overrides import TorchFunctionMode
+
+    counts: dict[str, int] = {}
+
+    class Counting(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, _types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            result = function(*args, **(kwargs or {}))
+            line = _line()
+            if line and not isinstance(result, int | float | bool | torch.Size | torch.dtype):
+                counts[line] = counts.get(line, 0) + operations(function, args, result)
+            return result
+
+    with Counting():
+        _outcome(asked, answer, case, copy.deepcopy(dict(given)))
+    return counts
+
+
+def _line() -> str:
+    """The innermost line of a program's own that runs now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == FILE:
+            return str(frame.f_lineno)
+        frame = frame.f_back
+    return ""
+
+
+_PRODUCTS = ("matmul", "mm", "bmm", "linear", "dot", "mv", "__matmul__", "__rmatmul__")
+
+
+def operations(function: Any, args: Sequence[Any], result: Any) -> int:
+    """How many operations on numbers a call makes.
+
+    Parameters
+    ----------
+    function : callable
+        Of torch.
+    args : sequence
+        Its arguments.
+    result : object
+        What it returned.
+    """
+    name = getattr(function, "__name__", "")
+    if name in ("__get__", "__set__", "size", "dim"):
+        return 0
+    made = _numbers(result)
+    if name in _PRODUCTS and args and isinstance(args[0], torch.Tensor) and args[0].ndim:
+        return made * int(args[0].shape[-1])
+    if name == "einsum" and args and isinstance(args[0], str):
+        return _of_einsum(args[0], [a for a in args[1:] if isinstance(a, torch.Tensor)])
+    if name in _VIEWS:
+        return 0
+    return max([made, *(_numbers(one) for one in args)])
+
+
+# These move no number.
+_VIEWS = frozenset({
+    "view", "transpose", "permute", "unsqueeze", "squeeze", "expand", "detach", "chunk", "split",
+    "unbind", "narrow", "swapaxes", "movedim", "select", "mT", "T", "as_strided", "view_as",
+    "unflatten", "diagonal", "dim", "numel", "item", "tolist", "is_floating_point", "new_tensor",
+})  # fmt: skip
+
+
+def _numbers(value: Any) -> int:
+    if isinstance(value, torch.Tensor):
+        return int(value.numel())
+    if isinstance(value, list | tuple):
+        return sum(_numbers(one) for one in value[:MOST_NUMBERS])
+    return 0
+
+
+def _of_einsum(formula: str, tensors: Sequence[torch.Tensor]) -> int:
+    lengths: dict[str, int] = {}
+    for letters, tensor in zip(formula.split("->")[0].split(","), tensors, strict=False):
+        names = list(letters.strip().replace(" ", ""))
+        if "." in names:
+            before, after = letters.replace(" ", "").split("...")
+            fill = tensor.ndim - len(before) - len(after)
+            names = [*before, *(f"…{n}" for n in range(-fill, 0)), *after]
+        lengths |= dict(zip(names, tensor.shape, strict=False))
+    return math.prod(lengths.values())

@@ -1,0 +1,288 @@
+"""Questions about a student's own code are right: whoever solves them in a bare Python, from what
+stands on the paper alone, finds the key.
+"""
+
+import ast
+import functools
+import inspect
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+from students import students_of
+
+from course_judges.defending import asking, choosing, kinds
+from course_judges.defending.changes import edits
+from course_judges.defending.contract import Paper
+from course_judges.defending.program import program_of
+from course_judges.defending.shown import Shown
+from course_judges.defending.values import OddValueError, Value, written
+from course_tasks import catalogue
+from course_tasks.variant_runs import run_variants_on_bytes
+
+# One of each kind of answer: a function, a class with weights, loops, NumPy, whole numbers.
+TRIED = [
+    ("01/past-mean", "loop"),
+    ("05/scores", "einsum"),
+    ("05/head", "with biases, layers in another order"),
+    ("05/weights", "numpy"),
+    ("07/layer-norm", "layer_norm"),
+    ("03/windows", "numpy view"),
+]
+
+
+@functools.cache
+def asked(task, style, student="ada"):
+    """What was found about one right answer of the collection."""
+    answer = students_of(task).RIGHT[style]
+    module = inspect.getmodule(answer)
+    program = program_of([inspect.getsource(module)], answer.__name__)
+    seed = asking.seed_of(1, task, student)
+    plan = asking.plan(task, program, seed)
+    sent = run_variants_on_bytes(catalogue.probe(task), vars(module), plan.message())
+    return asking.found(plan, sent), vars(module)
+
+
+def all_questions(task, style):
+    found, space = asked(task, style)
+    shown = Shown(found)
+    return shown, kinds.questions(shown, np.random.default_rng(0)), space
+
+
+def changed_code(code, said):
+    """The program on the paper, with a change as a question words it."""
+    lines = dict(code)
+    left_out = re.match(r"(?:You )?[Ll]eave out (lines? [\d–]+)", said)
+    becomes = re.match(r"(Lines? [\d–]+) becomes? `(.*?)`(?:\.|$)", said)
+    numbers = [int(n) for n in re.findall(r"\d+", (left_out or becomes).group(1))]
+    first, last = numbers[0], numbers[-1]
+    indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+    new = indent + ("pass" if left_out else becomes.group(2))
+    # Of a statement over several lines, the others stay.
+    return "\n".join(
+        new if n == first else text
+        for n, text in sorted(lines.items())
+        if n == first or not first < n <= last
+    )
+
+
+def computed(shown, space, source):
+    """What a program returns for the input that the paper prints; "stops" for an error."""
+    own = dict(space)
+    given = {g.name: torch.tensor(ast.literal_eval(g.text)) for g in shown.given if g.shape}
+    numbers = {g.name: ast.literal_eval(g.text) for g in shown.given if not g.shape}
+    try:
+        exec(source, own)
+        if "." not in shown.function:
+            arguments = {
+                name: value.float()
+                if value.dtype == torch.int64 and _is_float(shown, name)
+                else value
+                for name, value in given.items()
+            }
+            result = own[shown.function](**arguments, **numbers)
+        else:
+            name = shown.function.split(".")[0]
+            made = {n.split("(")[1].split("=")[0]: v for n, v in numbers.items() if "(" in n}
+            module = own[name](**made)
+            with torch.no_grad():
+                for weight, values in given.items():
+                    if weight.startswith("self."):
+                        module.get_parameter(weight.removeprefix("self.")).copy_(values)
+            result = module(given["x"].float())
+        array = result.detach().numpy() if isinstance(result, torch.Tensor) else np.asarray(result)
+        return Value("array", array, array.shape)
+    except Exception:
+        return "stops"
+
+
+def _is_float(shown, name):
+    return shown.arguments[name].array.dtype.kind == "f"
+
+
+def solved(shown, question, space):
+    """Which option is right, from the paper alone."""
+    code = tuple(shown.program.quoted(1, len(shown.program.lines)))
+    whole = shown.returned[""]
+    if question.kind == "change":
+        result = computed(shown, space, changed_code(code, question.text))
+        said = kinds._STOPS if result == "stops" else kinds._said(result, whole)
+        return next((n for n, option in enumerate(question.options) if option.text == said), None)
+    fitting = [
+        number
+        for number, option in enumerate(question.options)
+        if (made := computed(shown, space, changed_code(code, option.text))) != "stops"
+        and f"is {kinds._said(made, whole)}. With which?" in question.text
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+@pytest.mark.parametrize(("task", "style"), TRIED)
+def test_every_question_has_four_options_that_anybody_tells_apart_and_one_key(task, style):
+    _, questions, _ = all_questions(task, style)
+    assert len(questions) >= 8
+    for question in questions:
+        if question.kind == "why":
+            assert question.model_answer
+            continue
+        assert len({option.text for option in question.options}) == 4, question
+        assert sum(option.right for option in question.options) == 1, question
+        assert all(option.reason for option in question.options), question
+
+
+SOLVED = [
+    ("05/scores", "einsum"),
+    ("05/head", "with biases, layers in another order"),
+    ("01/past-mean", "loop"),
+]
+
+
+@pytest.mark.parametrize(("task", "style"), SOLVED)
+def test_whoever_makes_the_change_in_a_bare_python_finds_the_key(task, style):
+    shown, questions, space = all_questions(task, style)
+    tried = [q for q in questions if q.kind in ("change", "find") and "entry" not in q.text]
+    assert len(tried) >= 10
+    for question in tried:
+        assert solved(shown, question, space) == question.right, question
+
+
+def test_a_key_that_is_wrong_is_noticed_by_solving_it():
+    shown, questions, space = all_questions("05/scores", "einsum")
+    question = next(q for q in questions if q.kind == "change")
+    assert solved(shown, question, space) != (question.right + 1) % 4
+
+
+@pytest.mark.parametrize(("task", "style"), TRIED)
+def test_a_reading_question_asks_for_what_the_line_leaves(task, style):
+    shown, questions, _ = all_questions(task, style)
+    reading = [q for q in questions if q.kind == "read" and "hold" in q.text]
+    for question in reading:
+        name, index, line = re.match(
+            r"What does `([A-Za-z_]+)(.*?)` hold right after your line (\d+)", question.text
+        ).groups()
+        place = tuple(int(n) for n in re.findall(r"\d+", index))
+        _, value = shown.own.saw[int(line), name]
+        right = question.options[question.right].text
+        assert right == f"`{written(value.at(place))}`"
+
+
+def test_which_change_leaves_the_result_is_proved_on_forty_draws():
+    found, _ = asked("05/scores", "einsum")
+    assert len(found.draws) == asking.DRAWS
+    shown = Shown(found)
+    for question in (q for q in all_questions("05/scores", "einsum")[1] if q.kind == "same"):
+        by_text = {one.edit.said[1:]: one for one in shown.variants}
+        for option in question.options:
+            variant = by_text[option.text[1:]]
+            agrees = [variant.run.same(shown.own, n) for n in found.draws]
+            assert all(agrees) if option.right else not any(agrees)
+
+
+def test_a_change_that_lets_the_future_leak_is_one_and_the_others_are_not():
+    shown, questions, _ = all_questions("05/weights", "numpy")
+    leaks = [q for q in questions if q.kind == "leak"]
+    assert leaks
+    name, axis = kinds._axis_of_time(shown)
+    by_text = {one.edit.said[1:]: one for one in shown.variants}
+    for question in leaks:
+        for option in question.options:
+            results = by_text[option.text[1:]].run.results
+            moved = [kinds._moves(results, p, name, axis)[0] for p in kinds._pairs(shown, "last")]
+            assert all(moved) if option.right else not any(moved)
+
+
+def test_a_line_that_grows_with_the_square_of_the_positions_is_counted_so():
+    _, questions, _ = all_questions("05/scores", "einsum")
+    (last,) = [q for q in questions if q.topic.startswith("scale 4 ")]
+    # Products of T queries with T keys.
+    assert last.options[last.right].text == "It becomes 4 times as large."
+    (first,) = [q for q in questions if q.topic.startswith("scale 2 ")]
+    assert first.options[first.right].text == "It doubles."
+
+
+def test_lines_are_quoted_as_the_student_wrote_them():
+    source = '''
+def helper(a):
+    return a.mT  # turned
+def scores(x, w_query, w_key):
+    """Docstring
+    of two lines."""
+    q = x@w_query   # odd   spaces
+    return (q @ helper(x @ w_key)
+            ) / 2
+'''
+    program = program_of([source, "%matplotlib inline\nprint('no definition')"], "scores")
+    assert program.quoted(4, 4) == ((4, "    q = x@w_query   # odd   spaces"),)
+    assert "Docstring" not in program.source
+    changes = edits(program)
+    assert any(one.after == "q = x" for one in changes)
+    assert any(one.where == "line 2" and one.after == "return a" for one in changes)
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ["scores = lambda x, w_query, w_key: x"],
+        ["def scores(x:"],
+        ["def other(x):\n    return x"],
+        ["from somewhere import scores"],
+        ["def scores(x):\n    return '" + "a" * 500 + "'"],
+        [],
+    ],
+)
+def test_where_no_own_code_is_found_nothing_is_asked(sources):
+    assert program_of(sources, "scores") is None
+
+
+def test_a_variant_that_never_ends_is_ended_and_asked_about_nowhere():
+    source = (
+        "def scores(x, w_query, w_key):\n"
+        "    n = 0\n"
+        "    while n < 1:\n"
+        "        n = n + 1\n"
+        "    return (x @ w_query) @ (x @ w_key).mT / w_key.shape[1] ** 0.5\n"
+    )
+    program = program_of([source], "scores")
+    plan = asking.plan("05/scores", program, 3)
+    sent = run_variants_on_bytes(catalogue.probe("05/scores"), {}, plan.message())
+    found = asking.found(plan, sent)
+    assert any(run.error == "takes too long" for run in found.variants)
+    assert len(choosing.paper(found, "ada", 3).questions) == choosing.QUESTIONS
+
+
+def test_the_same_code_gets_other_questions_for_another_student_and_the_same_for_the_same():
+    papers = [
+        choosing.paper(asked("05/scores", "einsum", student)[0], student, seed)
+        for student, seed in (("ada", 1), ("ada", 1), ("bob", 2))
+    ]
+    assert papers[0] == papers[1]
+    one, other = ({q.text + q.topic for q in paper.questions} for paper in papers[1:])
+    assert len(one & other) <= 3  # the kinds that speak of no number
+
+
+def test_a_paper_survives_its_way_through_json():
+    paper = choosing.paper(asked("05/scores", "einsum")[0], "ada", 1)
+    assert Paper.from_plain(json.loads(json.dumps(paper.to_plain()))) == paper
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"[1]",
+        b'[{"results": {"0": {"a": {"is": "array", "shape": [2], "numbers": [1]}}}}]',
+        b'[{"results": {}, "saw": [[1]], "given": {}, "counts": {}}]',
+        b'[{"results": {"x": {}}, "saw": [], "given": {}, "counts": {}}]',
+        b"[" * 100_000,
+        b'[{"results": {"0": {"a": {"is": "array", "shape": [1], "kind": "i", "numbers": [1e99]}}},'
+        b'"saw": [], "given": {}, "counts": {}}]',
+    ],
+)
+def test_results_that_no_run_writes_are_refused(sent):
+    found, _ = asked("05/scores", "einsum")
+    with pytest.raises(OddValueError):
+        asking.found(found.plan, sent)
