@@ -3,7 +3,6 @@
 import ast
 import csv
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,19 +28,6 @@ FIRST = HERE.assignments[0]
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
-@pytest.fixture(scope="module")
-def everybody(running, tmp_path_factory):
-    """All assignments, solved and unfilled, run in one sandbox and judged."""
-    made = tmp_path_factory.mktemp("pages")
-    with ThreadPoolExecutor(2) as threads:
-        waiting = {
-            (part.name, name): threads.submit(graded_one, running, part / name, made / part.name)
-            for part in (HERE.solutions, HERE.exercises)
-            for name in HERE.assignments
-        }
-    return made, {key: future.result() for key, future in waiting.items()}
-
-
 def graded_one(running, folder, made):
     """What comes of the assignment that lies in a folder of its name, without a gradebook."""
     judges, sandbox = running
@@ -61,26 +47,24 @@ def cells_of(name):
     return Assignment.of(check_notebook.read(HERE.exercises / name / f"{name}.ipynb"))
 
 
-def test_solution_gets_every_point_in_the_sandbox(everybody):
-    pages, outcomes = everybody
-    for name in HERE.assignments:
-        outcome = outcomes["solutions", name]
-        assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
-        assert [(t.task, t.points) for t in outcome.tasks] == [
-            (check.task, check.points) for check in cells_of(name).checks
-        ]
-        assert errors_in(pages / "solutions" / f"{name}.ipynb") == [], name
-        assert outcome.unanswered == frozenset()
+@pytest.mark.parametrize("assignment", HERE.assignments)
+def test_solution_gets_every_point_in_the_sandbox(running, tmp_path, assignment):
+    outcome = graded_one(running, HERE.solutions / assignment, tmp_path)
+    assert (outcome.status, outcome.reason) == (Status.GRADED, "")
+    assert [(t.task, t.points) for t in outcome.tasks] == [
+        (check.task, check.points) for check in cells_of(assignment).checks
+    ]
+    assert errors_in(tmp_path / f"{assignment}.ipynb") == []
+    assert outcome.unanswered == frozenset()
 
 
-def test_unfilled_exercise_is_not_attempted_in_the_sandbox(everybody):
-    pages, outcomes = everybody
-    for name in HERE.assignments:
-        outcome = outcomes["exercises", name]
-        assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
-        assert {(t.points, t.verdict["state"]) for t in outcome.tasks} == {(0.0, "not attempted")}
-        assert errors_in(pages / "exercises" / f"{name}.ipynb") == [], name
-        assert outcome.unanswered >= {q.grade_id for q in cells_of(name).questions}
+@pytest.mark.parametrize("assignment", HERE.assignments)
+def test_unfilled_exercise_is_not_attempted_in_the_sandbox(running, tmp_path, assignment):
+    outcome = graded_one(running, HERE.exercises / assignment, tmp_path)
+    assert (outcome.status, outcome.reason) == (Status.GRADED, "")
+    assert {(t.points, t.verdict["state"]) for t in outcome.tasks} == {(0.0, "not attempted")}
+    assert errors_in(tmp_path / f"{assignment}.ipynb") == []
+    assert outcome.unanswered >= {q.grade_id for q in cells_of(assignment).questions}
 
 
 def answers(notebook):

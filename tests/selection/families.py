@@ -18,6 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+# In how many draws an answer is judged; `make test-all` asks in twice as many.
+DRAWS = "2"
+
 # Processor seconds that `make test` may take for what a change touches, beside its fixed part.
 MOST_TOUCHED_SECONDS = 90
 
@@ -263,9 +266,10 @@ def answers(tests):
 
 
 # A third of the notebooks, the same one always: every second solution, which has all kinds of tasks
-# and an experiment, the first chapters, and one page of figures. One chapter that trains shows that
-# the play stands in where there are no corpora.
+# and an experiment, but for those that train for long, the first chapters, and one page of figures.
+# One chapter shows that the play stands in where there are no corpora.
 ON_THE_PLAY = "03-text"
+SOLUTIONS_THAT_TRAIN = ("05-head", "07-block")
 SHORT_CHAPTERS = ("01-averages", "02-affinities", "gallery-whole")
 # Processor seconds of those that take long; solutions and pages of figures take some four.
 SECONDS_OF_NOTEBOOKS = {
@@ -286,7 +290,7 @@ def third_of_notebooks(test):
         return name == f"book/{ON_THE_PLAY}"
     folder, _, stem = name.partition("/")
     if folder == "solutions" and stem[:2].isdigit():
-        return int(stem[:2]) % 2 == 1 and stem != "07-block"
+        return int(stem[:2]) % 2 == 1 and stem not in SOLUTIONS_THAT_TRAIN
     return stem in SHORT_CHAPTERS
 
 
@@ -310,7 +314,7 @@ def figures(tests):
     """Each way in which any figure is tried, with one of them at least; some of each one's own."""
     of_any = [test for test in tests if test.module == "figures/test_mechanism.py"]
     yield from one_in(8)(of_any)
-    yield from one_in(4, each=lambda test: test.module)([one for one in tests if one not in of_any])
+    yield from one_in(6, each=lambda test: test.module)([one for one in tests if one not in of_any])
 
 
 # One page of each kind: the first, a chapter with figures, an exercise, pages of tables, of
@@ -320,8 +324,30 @@ KINDS_OF_PAGES = (
     *("book/notation", "book/references", "book/glossary", "search"),
 )
 
+
+def pages(tests):
+    """Each kind of page is walked; of what else pages do, each with half of its cases."""
+    yield from where(lambda test: test.params.get("name") in KINDS_OF_PAGES)(tests)
+    yield from one_in(2)([one for one in tests if "name" not in one.params])
+
+
 # Tests that take long, and the quicker ones that try the same promise.
 AT_LESS_COST = {
+    "book/test_field_guide.py::test_guide_breaks_no_rule_of_accessibility_in_either_theme": (
+        "test_pages.py, which looks at the guide's page as at one of each kind"
+    ),
+    "grading/test_bounds.py::test_graders_own_process_holds_no_more_for_hostile_files": (
+        "test_collect_hostile.py, where no file takes much memory, and the others of test_bounds.py"
+    ),
+    "grading/test_containers.py::test_container_that_ends_in_a_run_*": (
+        "test_doubtful_runs.py and test_supervision.py, where processes end so"
+    ),
+    "grading/test_interpreter_files.py::test_every_wall_holds_with_packages_that_a_link_finds_*": (
+        "test_interpreter_files.py, whose others move the whole interpreter"
+    ),
+    "jax/test_jax_model.py::test_flax_model_with_the_same_tree_gives_the_same_logits": (
+        "test_jax_model.py, whose others compare with PyTorch"
+    ),
     "grading/test_cluster.py::test_worker_killed_in_the_middle_costs_nobody_anything": (
         "test_cluster_of_four.py, test_interrupted_grading.py"
     ),
@@ -373,6 +399,7 @@ AT_LESS_COST = {
 CASES_AT_LESS_COST = (
     "test_judge_of_a_class_and_check_agree[08-gpt]",
     "test_check_meets_what_a_graded_run_meets[no sandbox]",
+    "test_judge_of_a_class_and_check_agree[first_mistake-08-gpt]",
 )
 
 
@@ -388,6 +415,42 @@ def stands_for_another(test):
     )
 
 
+# What runs every time of the tests that take seconds, whatever the rule draws beside them.
+ALWAYS = (
+    "grading/test_selftest.py::test_every_wall_holds",
+    "grading/test_term.py::test_every_command_ends_as_the_page_says",
+    "grading/test_formgrader.py::test_nbgraders_commands_use_the_sandbox_and_the_judge",
+    "page/test_in_browser.py::test_answers_are_judged_in_the_page",
+    "page/test_in_browser.py::test_an_assignment_done_in_the_page_*",
+    "publishing/test_site.py::test_a_warning_fails_the_build_and_the_last_good_site_stays",
+)
+TAKES_SECONDS = frozenset({"slow", "sandbox", "browser"})
+
+
+def half_of_each_module(tests):
+    """What runs `ALWAYS`, and half of the others: a module, which holds one promise, has one."""
+    yield from where(is_always_run)(tests)
+    yield from one_in(2, each=lambda test: test.module)(
+        [one for one in tests if not is_always_run(one)]
+    )
+
+
+def is_always_run(test):
+    return any(fnmatch(key_of(test), pattern) for pattern in ALWAYS)
+
+
+def files_of_the_same_name(test):
+    """Modules and scripts that a module of tests is named after."""
+    stem = Path(test.module).stem.removeprefix("test_")
+    return tuple(
+        f"{folder}/*{stem}.*" for folder in ("course_grader", "course_page", "book", "setup")
+    )
+
+
+# Of solutions and unfilled exercises, those that the sandbox is given every time.
+GRADED_ASSIGNMENTS = ("01-averages", "12-faster")
+
+
 def starts_anew(test):
     """Whether a test runs once more with runs that start from nothing, or without bubblewrap.
 
@@ -401,6 +464,14 @@ def starts_anew(test):
 # --- The families -----------------------------------------------------------------------------
 
 FAMILIES = (
+    Family(
+        "what is shown at less cost",
+        ("*.py",),
+        fixed=none,
+        seconds=15,
+        about=files_of_the_same_name,
+        holds=stands_for_another,
+    ),
     Family(
         "answers",
         ("tasks/test_judgement.py",),
@@ -478,7 +549,7 @@ FAMILIES = (
     Family(
         "pages",
         ("book/test_pages.py",),
-        fixed=where(lambda test: test.params.get("name", KINDS_OF_PAGES[0]) in KINDS_OF_PAGES),
+        fixed=pages,
         seconds=3,
         about=file_of_page,
         holds=lambda test: "browser" in test.marks,
@@ -522,6 +593,26 @@ FAMILIES = (
         holds=lambda test: "browser" in test.marks and "slow" not in test.marks,
     ),
     Family(
+        "assignments in the sandbox",
+        ("grading/test_class.py",),
+        fixed=where(lambda test: test.params["assignment"] in GRADED_ASSIGNMENTS),
+        seconds=6,
+        about=lambda test: (
+            f"solutions/{test.params['assignment']}/*",
+            f"exercises/{test.params['assignment']}/*",
+        ),
+        reads=GRADING,
+        holds=lambda test: "assignment" in test.params,
+    ),
+    Family(
+        "types of the judges",
+        ("test_house.py",),
+        fixed=none,
+        seconds=30,
+        about=lambda _: ("course_judges/*.py",),
+        holds=lambda test: test.case == "types of the judges",
+    ),
+    Family(
         "ways to start a run",
         ("grading/*.py",),
         fixed=one_in(4, each=lambda test: test.module),
@@ -538,10 +629,13 @@ FAMILIES = (
         holds=lambda test: "path" in test.params and "slow" in test.marks,
     ),
     Family(
-        "what is shown at less cost",
-        ("*.py",),
-        fixed=none,
-        seconds=15,
-        holds=stands_for_another,
+        "what takes seconds",
+        tuple(
+            f"{folder}/*.py" for folder in ("book", "cli", "grading", "jax", "page", "publishing")
+        ),
+        fixed=half_of_each_module,
+        seconds=2.5,
+        about=files_of_the_same_name,
+        holds=lambda test: not TAKES_SECONDS.isdisjoint(test.marks),
     ),
 )

@@ -52,6 +52,8 @@ class Selection:
         # Whoever names tests wants them to run.
         named = bool(asked.keyword) or any("::" in argument for argument in config.args)
         self.everything = asked.all or named
+        if not self.everything:
+            os.environ.setdefault("COURSE_TEST_DRAWS", families.DRAWS)
         self.left_out = {}
         self.passed, self.failed = {}, set()
         self.kept = None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import families
 import pytest
+import selecting
 from changes import LATEST, UnknownRevisionError, changes
-from selecting import shard
 
 HERE = Path(__file__).parent
 FIGURE = "tests/figures/test_averaging.py"
@@ -253,7 +253,26 @@ def test_what_is_shown_at_less_cost_is_there_and_so_is_what_shows_it():
             assert (HERE.parent / module).with_name(other).is_file(), f"{pattern}: {other}"
 
 
+def test_what_always_runs_is_there():
+    for pattern in families.ALWAYS:
+        module, _, name = pattern.partition("::")
+        text = (HERE.parent / module).read_text(encoding="utf-8")
+        assert f"def {name.rstrip('*')}" in text, pattern
+
+
+def test_of_what_takes_seconds_half_of_each_module_runs_and_what_always_does():
+    marks = frozenset(["sandbox"])
+    tests = [
+        families.Test(f"grading/test_{n // 10}.py", f"test_{n % 10}", {}, marks) for n in range(90)
+    ]
+    wall = families.Test("grading/test_selftest.py", "test_every_wall_holds", {}, marks)
+    chosen = selecting.fixed_part([*tests, wall])
+    assert wall in chosen
+    assert {test.module for test in chosen} == {test.module for test in [*tests, wall]}
+    assert 30 < len(chosen) < 60
+
+
 @pytest.mark.parametrize("text", ["0/4", "5/4", "2", "a/b", "2/4/8", ""])
 def test_part_that_there_is_not_is_refused_in_words(text):
     with pytest.raises(ValueError, match=f"SHARD={text}: write which part of how many"):
-        shard(text)
+        selecting.shard(text)
