@@ -10,6 +10,8 @@
  * because nothing can be fetched there.
  */
 
+import { kernel } from "./kernel.js";
+
 const COURSE = "/course";
 // Characters that one job may print; what comes after them is counted and left out.
 const MOST_PRINTED = 100_000;
@@ -96,6 +98,7 @@ const start = async ({ folder, scripts, fetched, archive, held, chapter }) => {
   tell({ progress: { doing: "Unpacking the course" } });
   python.unpackArchive(await course, "zip", { extractDir: COURSE });
   python.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(COURSE)})`);
+  python.registerJsModule("course_kernel", { made: kernel(python) });
   session = python.pyimport("course_page.session");
   const began = performance.now();
   python.pyimport("torch");

@@ -222,42 +222,16 @@ def module():
 
 
 # The kernel has a memory of its own, because Pyodide's is in nobody's reach: to copy is quick.
-_GLUE = """
-(bytes, python) => {
-  const memory = new WebAssembly.Memory({ initial: 64 });
-  const made = new WebAssembly.Instance(new WebAssembly.Module(bytes), { e: { m: memory } });
-  const { gemm } = made.exports;
-  let held = new Uint8Array(memory.buffer);
-  return (a, b, c, n, k, m, aRow, aColumn, times) => {
-    const own = python._module.HEAPU8;
-    const [left, right, out] = [n * k * 4, k * m * 4, n * m * 4];
-    const [atB, atC] = [(left + 15) & ~15, (left + right + 31) & ~15];
-    if (atC + out > held.length) {
-      memory.grow(Math.ceil((atC + out - held.length) / 65536));
-      held = new Uint8Array(memory.buffer);
-    }
-    for (let t = 0; t < times; t += 1) {
-      held.set(own.subarray(a + t * left, a + (t + 1) * left), 0);
-      held.set(own.subarray(b + t * right, b + (t + 1) * right), atB);
-      gemm(0, atB, atC, n, k, m, aRow, aColumn);
-      own.set(held.subarray(atC, atC + out), c + t * out);
-    }
-  };
-}
-"""
-
-
 @functools.cache
 def _gemm():
     """The kernel as a function of addresses; None where there is none."""
     if sys.platform != "emscripten":
         return None
     try:
-        import pyodide_js
-        from pyodide.code import run_js
+        import course_kernel  # kernel.js, by the worker: a page's policy lets no text become code
         from pyodide.ffi import JsException, to_js
 
-        return run_js(_GLUE)(to_js(module()), pyodide_js)
+        return course_kernel.made(to_js(module()))
     except (ImportError, JsException):  # an older browser has no SIMD
         return None
 

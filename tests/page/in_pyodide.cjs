@@ -20,6 +20,8 @@ async function main() {
   python.unpackArchive(archive, "zip", { extractDir: "/course" });
   python.runPython("import sys; sys.path.insert(0, '/course')");
   step("archive");
+  const { kernel } = await import(path.join(tests, "..", "course_page", "kernel.js"));
+  python.registerJsModule("course_kernel", { made: kernel(python) });
   python.runPython("import torch");
   step("torch");
   python.runPython("from course_page import session; session.ready('05')");

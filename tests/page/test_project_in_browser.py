@@ -55,6 +55,15 @@ def steps(page, more_than):
     return int(panel.get_attribute("data-step"))
 
 
+def test_a_page_multiplies_by_the_kernel(desk):
+    page = desk("my-gpt")
+    trial = page.locator(f"{MODEL} .cp-trial")
+    trial.locator("summary").click()
+    trial.locator("textarea").fill("torch.simd._gemm() is None")
+    trial.locator("button", has_text="Run").click()
+    trial.locator(".cp-printed", has_text="False").wait_for()
+
+
 def test_every_earlier_answer_is_one_that_a_page_checks():
     known = {
         task.task
