@@ -182,7 +182,7 @@ def grade(
             from course_grader.reports import report
 
         options = CourseGrade.of(course)
-        released = _released(course, assignment)
+        released = released_notebook(course, assignment)
         whole = Class(
             released=json.dumps(released),
             checks={one.grade_id: one for one in Assignment.of(released).checks if one.task},
@@ -342,7 +342,14 @@ def _runner(
     return Cluster(scheduler, form)
 
 
-def _released(course: Course, assignment: str) -> NotebookNode:
+def released_notebook(course: Course, assignment: str) -> NotebookNode:
+    """What students got.
+
+    Raises
+    ------
+    FaultyAssignmentError
+        If it was not released.
+    """
     path = course.exercises / assignment / f"{assignment}.ipynb"
     if not path.is_file():
         raise FaultyAssignmentError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from course_grader.commands.arguments import CourseFolder, Database, Jobs, Students
 from course_grader.commands.messages import escape, explained
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ _LETTERS = "abcd"
 
 
 def defend(
-    what: Annotated[str, typer.Argument(help="A task, for example 05/scores.", metavar="TASK")],
+    what: Annotated[
+        str, typer.Argument(help="A task with --me, else an assignment.", metavar="TASK|ASSIGNMENT")
+    ],
     me: Annotated[
         bool, typer.Option("--me", help="Ask me, here and now, about my own notebook.")
     ] = False,
@@ -29,6 +32,17 @@ def defend(
     questions: Annotated[
         int, typer.Option(min=1, max=8, help="With --me: how many questions.")
     ] = 3,
+    task: Annotated[
+        str,
+        typer.Option(help="Ask all about this one; by default, what most have passed."),
+    ] = "",
+    student: Students = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask other questions than the last time.")
+    ] = False,
+    jobs: Jobs = None,
+    db: Database = None,
+    course: CourseFolder = None,
 ) -> None:
     """Ask about code that was handed in: what it does line by line, and what a change would do.
 
@@ -36,16 +50,36 @@ def defend(
     change. With --me you answer at the terminal, and are told at once where each answer comes from.
     It counts nowhere.
 
-    Exit code: 0, or 2 if the notebook could not be run or no question could be made.
+    Without it, everybody who passed a task of the assignment gets a paper about their own answer,
+    one sheet with eight questions, in exports/, beside the key. Students' code runs in the sandbox
+    only. The same papers are made again until --fresh asks for others.
+
+    Exit code: 0, 1 if somebody who passed a task has no paper, 2 if nothing could be made.
 
     **Examples**
 
         course defend 05/scores --me                three questions about my own answer
         course defend 05/scores --me --questions 8  eight
+        course defend 05-head                       papers for a class
+        course defend 05-head --task 05/weights     about this task only
     """
-    del me
     with explained():
-        _ask_me(what, notebook, questions)
+        if me:
+            _ask_me(what, notebook, questions)
+            return
+        from course_grader.defend.command import defend_class
+
+        complete = defend_class(
+            course,
+            what,
+            students=student or (),
+            task=task,
+            jobs=jobs,
+            fresh=fresh,
+            url=db,
+        )
+    if not complete:
+        raise typer.Exit(1)
 
 
 def _ask_me(task: str, notebook: Path | None, most: int) -> None:
@@ -88,7 +122,7 @@ def show_code(console: Console, paper: Paper) -> None:
     if paper.given:
         console.print("\nThe input:")
     for one in paper.given:
-        console.print(f"  {escape(f'{one.name} = {one.text}')}", highlight=False, soft_wrap=True)
+        console.print(f"  {escape(one.line)}", highlight=False, soft_wrap=True)
 
 
 def _ask(console: Console, number: int, question: Question) -> bool:

@@ -13,6 +13,10 @@ from course_judges.defending.kinds import KINDS, questions
 from course_judges.defending.shown import Shown
 
 QUESTIONS = 8
+# More of one kind tire, and are easier one after the other.
+MOST_OF_A_KIND = 3
+# These ask for other numbers each time.
+_NUMBERS = ("read", "change", "find")
 # In which order kinds are drawn from; a kind that has no question left is passed over.
 _ROUNDS = (
     ("change", "read", "shape", "same", "find", "leak", "scale", "nan"),
@@ -59,7 +63,12 @@ def choose(pool: Sequence[Question], rng: np.random.Generator, most: int) -> lis
     most : int
     """
     of_kind = {kind: [one for one in pool if one.kind == kind] for kind in KINDS}
-    left = {k: [ones[n] for n in rng.permutation(len(ones))] for k, ones in of_kind.items()}
+    left = {
+        kind: [ones[n] for n in rng.permutation(len(ones))][:MOST_OF_A_KIND]
+        if kind not in _NUMBERS
+        else [ones[n] for n in rng.permutation(len(ones))]
+        for kind, ones in of_kind.items()
+    }
     chosen: list[Question] = []
     if left["why"] and most >= QUESTIONS // 2:
         chosen.append(left["why"].pop())

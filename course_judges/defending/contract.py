@@ -76,6 +76,12 @@ class Given:
     shape: tuple[int, ...]
     text: str
 
+    @property
+    def line(self) -> str:
+        """As a paper prints it."""
+        numbers = self.text[:1] in "[-∞" or self.text[:1].isdigit() or not self.text[1:2].isalpha()
+        return f"{self.name} = {self.text}" if numbers else f"{self.name}: {self.text}"
+
 
 @dataclass(frozen=True)
 class Paper:

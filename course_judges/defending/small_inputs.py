@@ -9,10 +9,11 @@ if the task's right answer takes them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,15 +28,42 @@ from course_tasks.probing import SECOND, Inputs, Probe, passes
 _Place: TypeAlias = tuple[str, int]
 
 _DRAWS = 6
+_MOST_DRAWS = 18
 # What a dimension may be made: 1 hides what goes wrong along it.
 _LENGTHS = (2, 3, 4, 5, 6)
-_MOST_COMBINATIONS = 4000
-_MOST_TRIES = 24
+_MOST_COMBINATIONS = 40_000
+_MOST_TRIES = 40
+_MOST_CASES = 4
 _LONGEST = 8
+# A dimension that always has so few entries keeps them.
+_KEPT = 3
 # Mostly near 0: a softmax of large differences shows only its largest number.
 _NUMBERS = (-1, -1, 0, 0, 1, 1, 2)
 # So many numbers can be read on half a page.
 MOST_NUMBERS = 64
+
+
+class _Bounds(NamedTuple):
+    """Of whole numbers: the least and the most, or all of them where each is a length."""
+
+    least: int
+    most: int
+    each: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What whole numbers of an input are: below a dimension or up to it, or lengths themselves."""
+
+    least: int
+    dimension: int
+    inclusive: bool
+    each: tuple[int, ...] = ()
+
+    def small(self, lengths: Sequence[int]) -> _Bounds:
+        if self.each:
+            return _Bounds(0, 0, tuple(lengths[n] for n in self.each))
+        return _Bounds(self.least, lengths[self.dimension] - (not self.inclusive))
 
 
 @dataclass(frozen=True)
@@ -46,18 +74,22 @@ class Recipe:
     ----------
     task, case : str
         The case that is run on them.
+    names : frozenset of str
+        The inputs, where there may be more or fewer.
     lengths : mapping of (str, int) to int
         Of each axis of an input, and of each whole number that is the length of one (axis −1).
-    bounds : mapping of str to int
-        Of whole numbers, the small number that they stay below.
+    bounds : mapping of str to (tuple of int)
+        Of whole numbers, the least and the most that they may be; or all of them, where each is a
+        length.
     positions : tuple of (str, int)
         The axes whose length is T, wherever there is such a dimension.
     """
 
     task: str
     case: str
+    names: frozenset[str]
     lengths: Mapping[_Place, int]
-    bounds: Mapping[str, int]
+    bounds: Mapping[str, _Bounds]
     positions: tuple[_Place, ...] = ()
 
     def inputs(self, rng: np.random.Generator, *, factor: int = 1) -> Inputs:
@@ -71,7 +103,10 @@ class Recipe:
         """
         probe = catalogue.probe(self.task)
         draw = judges.as_written(self.task).inputs or probe.inputs
-        return self._smaller(probe.shown(draw(rng)), rng, factor)
+        drawn = probe.shown(draw(rng))
+        while set(drawn) != self.names:
+            drawn = probe.shown(draw(rng))
+        return self._smaller(drawn, rng, factor)
 
     def _smaller(self, drawn: Inputs, rng: np.random.Generator, factor: int) -> Inputs:
         return {
@@ -100,22 +135,25 @@ def recipe(task: str) -> Recipe | None:
     """
     known, probe = judges.task(task), catalogue.probe(task)
     draw = known.inputs or probe.inputs
-    draws = [probe.shown(draw(np.random.default_rng(seed))) for seed in range(_DRAWS)]
-    if any(set(one) != set(draws[0]) for one in draws) or not draws[0]:
+    every = [probe.shown(draw(np.random.default_rng(seed))) for seed in range(_MOST_DRAWS)]
+    # Where there are as many inputs as heads, the draws with the fewest.
+    names = min((frozenset(one) for one in every), key=len)
+    draws = [one for one in every if set(one) == names][:_DRAWS]
+    if len(draws) < 2 or not names:
         return None
     groups = _dimensions(draws)
     values = [_values(group, draws) for group in groups]
-    bounded, at = _bounded(draws, values), _positions(groups, draws)
+    whole, at = _whole_numbers(draws, values), _positions(groups, draws)
     # One sample is enough on paper; two positions are not.
     batch = next((n for n, group in enumerate(groups) if ("B", -1) in group), None)
     ahead = groups.index(at) if at in groups else None
-    for tried, small in enumerate(_combinations(values, batch, ahead)):
-        if tried >= _MOST_TRIES:
-            return None
+    strict = itertools.islice(_combinations(values, batch, ahead), _MOST_TRIES)
+    lax = itertools.islice(_combinations(values, batch, ahead, ordered=False), _MOST_TRIES)
+    for small in itertools.chain(strict, lax):
         lengths = {place: small[n] for n, group in enumerate(groups) for place in group}
-        bounds = {name: small[n] for name, n in bounded.items()}
-        for case in probe.cases:
-            made = Recipe(task, case, lengths, bounds, at)
+        bounds = {name: one.small(small) for name, one in whole.items()}
+        for case in itertools.islice(probe.cases, _MOST_CASES):
+            made = Recipe(task, case, names, lengths, bounds, at)
             if all(_fits(known, probe, made, seed) for seed in range(2)):
                 return made
     return None
@@ -189,85 +227,117 @@ def _positions(groups: Sequence[tuple[_Place, ...]], draws: Sequence[Inputs]) ->
     return ()
 
 
-def _bounded(draws: Sequence[Inputs], values: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """For inputs of whole numbers, the dimension that they index."""
+def _whole_numbers(draws: Sequence[Inputs], values: Sequence[tuple[int, ...]]) -> dict[str, _Whole]:
+    """For inputs of whole numbers, the dimension that they index, count, or are the length of."""
     found = {}
     for name, array in draws[0].items():
         if array.dtype.kind != "i" or array.ndim == 0:
             continue
-        most = [int(one[name].max(initial=0)) for one in draws]
-        if min(int(one[name].min(initial=0)) for one in draws) < 0:
-            continue
+        held = [one[name] for one in draws]
+        if all(one.shape == array.shape for one in held) and array.size <= _LONGEST:
+            columns = list(zip(*(one.ravel().tolist() for one in held), strict=True))
+            each = [next((n for n, v in enumerate(values) if v == c), -1) for c in columns]
+            if each and min(each) >= 0:
+                found[name] = _Whole(0, 0, inclusive=False, each=tuple(each))
+                continue
+        most = [int(one.max(initial=0)) for one in held]
+        least = min([int(one.min()) for one in held if one.size], default=0)
         over = [
             (sum(length) - sum(most), n)
             for n, length in enumerate(values)
-            if all(m < one for m, one in zip(most, length, strict=True))
+            if all(m <= one for m, one in zip(most, length, strict=True))
         ]
-        if over:
-            found[name] = min(over)[1]
+        if over and least >= 0:
+            dimension = min(over)[1]
+            inclusive = any(m == one for m, one in zip(most, values[dimension], strict=True))
+            found[name] = _Whole(min(least, 1), dimension, inclusive)
     return found
 
 
 def _combinations(
-    values: Sequence[tuple[int, ...]], batch: int | None, ahead: int | None
+    values: Sequence[tuple[int, ...]],
+    batch: int | None,
+    ahead: int | None,
+    *,
+    ordered: bool = True,
 ) -> Iterator[tuple[int, ...]]:
-    """Small lengths for all dimensions that stand to each other as they always do, small first."""
-    rules = _rules(values)
+    """Small lengths for all dimensions that stand to each other as they always do, small first;
+    if not `ordered`, one that is always longer may be shorter.
+    """
+    made = {n: how for n in range(len(values)) if (how := _made_of(n, values)) is not None}
+    free = [n for n in range(len(values)) if n not in made]
     choices: list[tuple[int, ...]] = []
-    for number, one in enumerate(values):
-        constant = len(set(one)) == 1
+    for number in free:
+        one = values[number]
         if number == batch:
             choices.append((1, 2))
-        elif number == ahead and not constant:
-            choices.append(tuple(n for n in (3, 4, 5, 6) if n <= max(one)) or (max(one),))
-        elif constant and one[0] <= 2:
+        elif len(set(one)) == 1 and one[0] <= _KEPT:
             choices.append((one[0],))
-        elif constant:
-            choices.append(tuple(dict.fromkeys((*_LENGTHS, min(one[0], _LONGEST)))))
+        elif number == ahead:
+            choices.append(tuple(n for n in (3, 4, 5, 6) if n <= max(one)) or (max(one),))
         else:
             choices.append(tuple(n for n in (*_LENGTHS, _LONGEST) if n <= max(one)) or (max(one),))
-    while np.prod([float(len(one)) for one in choices]) > 40_000:
+    while np.prod([float(len(one)) for one in choices]) > _MOST_COMBINATIONS:
         longest = max(range(len(choices)), key=lambda n: len(choices[n]))
         if len(choices[longest]) <= 2:
             break
         choices[longest] = choices[longest][:-1]
+    rules = _rules(values, ordered=ordered)
+    order = sorted(made, key=lambda n: values[n])
     fitting = []
-    for small in itertools.islice(itertools.product(*choices), 40_000):
-        if all(rule(small) for rule in rules):
+    for chosen in itertools.islice(itertools.product(*choices), _MOST_COMBINATIONS):
+        small = dict(zip(free, chosen, strict=True))
+        for n in order:
+            small[n] = made[n](small)
+        lengths = tuple(small[n] for n in range(len(values)))
+        if min(lengths, default=0) >= 0 and all(rule(lengths) for rule in rules):
             # Of equal totals, the one whose dimensions differ: shapes then tell them apart.
-            fitting.append((sum(small) + 2 * (len(small) - len(set(small))), small))
+            alike = len(lengths) - len(set(lengths))
+            fitting.append((sum(lengths) + 2 * alike, lengths))
     fitting.sort(key=lambda one: one[0])
-    return (small for _, small in fitting[:_MOST_COMBINATIONS])
+    return (lengths for _, lengths in fitting)
 
 
-def _rules(values: Sequence[tuple[int, ...]]) -> list[Any]:
-    """What is true of the lengths in every draw, as conditions on small ones."""
+def _made_of(
+    number: int, values: Sequence[tuple[int, ...]]
+) -> Callable[[Mapping[int, int]], int] | None:
+    """How a length follows from smaller ones in every draw; None if it doesn't."""
+    own = values[number]
+    if len(set(own)) == 1:
+        return None
+    smaller = [
+        n
+        for n, one in enumerate(values)
+        if n != number and all(x < y for x, y in zip(one, own, strict=True)) and min(one) > 0
+    ]
+    varied = [n for n in smaller if len(set(values[n])) > 1]
+    for n in varied:
+        for times in (2, 3, 4):
+            if all(x * times == y for x, y in zip(values[n], own, strict=True)):
+                return lambda small, n=n, times=times: small[n] * times  # type: ignore[misc]
+    for a, b in itertools.combinations_with_replacement(smaller, 2):
+        pairs = list(zip(values[a], values[b], own, strict=True))
+        if a != b and all(x * y == z for x, y, z in pairs):
+            return lambda small, a=a, b=b: small[a] * small[b]  # type: ignore[misc]
+    for n in varied:
+        if all(x + 1 == y for x, y in zip(values[n], own, strict=True)):
+            return lambda small, n=n: small[n] + 1  # type: ignore[misc]
+    for a, b in itertools.combinations(varied, 2):
+        if all(x + y == z for x, y, z in zip(values[a], values[b], own, strict=True)):
+            return lambda small, a=a, b=b: small[a] + small[b]  # type: ignore[misc]
+    return None
+
+
+def _rules(values: Sequence[tuple[int, ...]], *, ordered: bool) -> list[Any]:
+    """What else is true of the lengths in every draw, as conditions on small ones."""
     rules: list[Any] = []
     numbers = [n for n, one in enumerate(values) if len(set(one)) > 1]
-    for a in range(len(values)):
-        for b in range(len(values)):
-            if a == b:
-                continue
-            if all(x < y for x, y in zip(values[a], values[b], strict=True)):
-                rules.append(lambda s, a=a, b=b: s[a] < s[b] or (s[a] <= s[b] and s[a] > 2))
-            for step in (1, -1):
-                if all(x + step == y for x, y in zip(values[a], values[b], strict=True)):
-                    rules.append(lambda s, a=a, b=b, step=step: s[a] + step == s[b])
-            for times in (2, 3, 4):
-                if a in numbers and all(
-                    x * times == y for x, y in zip(values[a], values[b], strict=True)
-                ):
-                    rules.append(lambda s, a=a, b=b, times=times: s[a] * times == s[b])
-            divides = all(x and y % x == 0 for x, y in zip(values[a], values[b], strict=True))
-            if divides and (a in numbers or b in numbers):
-                rules.append(lambda s, a=a, b=b: s[b] % s[a] == 0)
-    for a, b, c in itertools.product(range(len(values)), repeat=3):
-        if a <= b and c not in (a, b) and (a in numbers or b in numbers):
-            columns = list(zip(values[a], values[b], values[c], strict=True))
-            if all(x * y == z for x, y, z in columns):
-                rules.append(lambda s, a=a, b=b, c=c: s[a] * s[b] == s[c])
-            if all(x + y == z for x, y, z in columns):
-                rules.append(lambda s, a=a, b=b, c=c: s[a] + s[b] == s[c])
+    for a, b in itertools.permutations(range(len(values)), 2):
+        columns = list(zip(values[a], values[b], strict=True))
+        if ordered and all(x < y for x, y in columns):
+            rules.append(lambda s, a=a, b=b: s[a] < s[b] or (s[a] <= s[b] and s[a] > 2))
+        if all(x and y % x == 0 for x, y in columns) and (a in numbers or b in numbers):
+            rules.append(lambda s, a=a, b=b: s[a] and s[b] % s[a] == 0)
     even = [n for n in numbers if all(x % 2 == 0 for x in values[n])]
     rules += [lambda s, n=n: s[n] % 2 == 0 for n in even]
     return rules
@@ -277,7 +347,7 @@ def _small(
     name: str,
     array: Array,
     lengths: Mapping[_Place, int],
-    below: int | None,
+    bounds: _Bounds | None,
     rng: np.random.Generator,
     *,
     positions: Sequence[_Place],
@@ -299,9 +369,13 @@ def _small(
         if times > 1:
             array = np.concatenate([array] * times, axis=axis)
     cut = array[tuple(slice(0, length) for length in shape)].copy()
-    if cut.dtype.kind == "i" and below is not None:
-        permuted = cut.ndim == 1 and len(set(cut.tolist())) == cut.size
-        return np.argsort(np.argsort(cut)).astype(cut.dtype) if permuted else cut % below
+    if cut.dtype.kind == "i" and bounds is not None:
+        if bounds.each:
+            return np.resize(np.asarray(bounds.each, dtype=cut.dtype), cut.shape)
+        permuted = bounds.least == 0 and cut.ndim == 1 and len(set(cut.tolist())) == cut.size > 2
+        if permuted and cut.size == bounds.most + 1:
+            return np.argsort(np.argsort(cut)).astype(cut.dtype)
+        return bounds.least + (cut - bounds.least) % max(1, bounds.most + 1 - bounds.least)
     if cut.dtype.kind == "f":
         return _exact(cut, rng)
     return cut
@@ -343,3 +417,21 @@ def drawn(task: str, seed: int) -> list[Inputs]:
 def first_case(task: str) -> str:
     """The case that is run where nothing is small."""
     return next(iter(catalogue.probe(task).cases))
+
+
+def numbers_of(task: str) -> int:
+    """How many numbers a function that answers a task is given; many if nothing is small, and 0 of
+    a class, which takes only some of them.
+
+    Parameters
+    ----------
+    task : str
+    """
+    made = recipe(task)
+    if made is None:
+        return 10 * MOST_NUMBERS
+    given = made.inputs(np.random.default_rng(0))
+    known, probe = judges.task(task), catalogue.probe(task)
+    one = Probe(probe.inputs, {made.case: probe.cases[made.case]}, probe.kept_back)
+    called = reference_of(known, one, given, watched=True).arguments.get(made.case, {})
+    return sum(math.prod(value.shape) for value in called.values() if hasattr(value, "shape"))

@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from course_grader.assignment import read
 from course_grader.cli import app
+from course_grader.defend.papers import kept
+from course_grader.privacy import traces
 
 ROOT = Path(__file__).parents[2]
 HEAD = ROOT / "exercises/05-head/05-head.ipynb"
@@ -55,3 +57,78 @@ def test_an_empty_answer_and_another_task_are_told_what_is_missing(tmp_path, mon
     done = defend(tmp_path, monkeypatch, "06/fused", "--me")
     assert done.exit_code == 2
     assert "no notebook of 06/fused" in done.output
+
+
+# Right, and written by somebody who wants more than points.
+HOSTILE = """import os
+def attention_scores(x, w_query, w_key):
+    query = x @ w_query  # </code><script>alert(1)</script>
+    print("<img src=x onerror=alert(1)>")
+    key = x @ w_key
+    return query @ key.mT / w_key.shape[1] ** 0.5
+"""
+# It sees that it is no check that runs it, and ends its process.
+ENDING = ANSWER.replace("    key", "    if '__at__' in globals(): os._exit(1)\n    key", 1)
+
+
+def class_of(course, **answers):
+    for student, answer in answers.items():
+        folder = course.submitted / student / "05-head"
+        folder.mkdir(parents=True)
+        filled(folder / "05-head.ipynb", answer)
+    wide = {"COLUMNS": "300", "NO_COLOR": "1"}
+    for words in (["release", "05", "--gradebook"], ["grade", "05"]):
+        done = CliRunner().invoke(app, [*words, "--course", str(course.root)], env=wide)
+        assert done.exit_code == 0, done.output
+    return course.root / "exports" / "05-head-defense"
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_everybody_who_passed_gets_a_paper_about_their_own_code_and_nobody_stops_the_others(
+    course, monkeypatch
+):
+    wrong, mal = ANSWER.replace(" ** 0.5", ""), f"import os\n{ENDING}"
+    folder = class_of(course, ada=ANSWER, bob=ANSWER, eve=HOSTILE, dan=wrong, mal=mal)
+    done = defend(course.root, monkeypatch, "05")
+    assert done.exit_code == 1, done.output
+    assert "mal: the process ended itself" in done.output
+    assert "dan: passed no task that can be asked about" in done.output
+    papers = {one.student: one for one in kept(course, "05-head")}
+    assert set(papers) == {"ada", "bob", "eve"}
+    assert all(len(one.questions) == 8 for one in papers.values())
+    # Who handed in the same code is asked something else.
+    ada, bob = (
+        {q.text + str(q.options) for q in papers[name].questions} for name in ("ada", "bob")
+    )
+    assert len(ada & bob) <= 1
+    for name in ("papers.html", "key.html", "eve/paper.html"):
+        page = (folder / name).read_text()
+        assert "<script" not in page
+        assert "<img" not in page
+    page = (folder / "ada/paper.html").read_text()
+    assert "query = x @ w_query" in page
+    assert "bob" not in page
+    assert "Your code was run" not in page  # no reason, and so no key
+    assert "Your code was run" in (folder / "key.html").read_text()
+
+    # Once more: one file has become none, and the others keep their papers.
+    (course.submitted / "bob/05-head/05-head.ipynb").write_text("{")
+    done = defend(course.root, monkeypatch, "05")
+    assert done.exit_code == 1
+    assert "bob: " in done.output
+    again = {one.student: one for one in kept(course, "05-head")}
+    assert again == {name: papers[name] for name in ("ada", "eve")}
+    done = defend(course.root, monkeypatch, "05", "--fresh", "--student", "ada")
+    assert done.exit_code == 0
+    (fresh,) = kept(course, "05-head")
+    assert fresh != papers["ada"]
+
+    # What was made of a student is forgotten with the rest.
+    assert folder / "eve" in traces(course, "eve").folders
+
+
+def test_a_class_that_was_not_graded_is_told_so(course, monkeypatch):
+    done = defend(course.root, monkeypatch, "05")
+    assert done.exit_code == 2
+    assert "no submission" in done.output
