@@ -89,3 +89,7 @@ class PrivateTaskError(CourseError, ValueError):
 
 class NothingToAskError(CourseError, ValueError):
     """No question can be made about a student's code: nothing was passed, or nothing found."""
+
+
+class BrowserMissingError(CourseError):
+    """What only a browser can print was asked for, and there is none."""

@@ -40,6 +40,17 @@ def defend(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask other questions than the last time.")
     ] = False,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Print papers and key, with Chromium.")
+    ] = False,
+    scores: Annotated[
+        Path | None,
+        typer.Option(help="A table of what was answered: its points go into the gradebook."),
+    ] = None,
+    cell: Annotated[
+        str,
+        typer.Option(help="With --scores: the question, graded by hand, that gets the points."),
+    ] = "",
     jobs: Jobs = None,
     db: Database = None,
     course: CourseFolder = None,
@@ -52,7 +63,9 @@ def defend(
 
     Without it, everybody who passed a task of the assignment gets a paper about their own answer,
     one sheet with eight questions, in exports/, beside the key. Students' code runs in the sandbox
-    only. The same papers are made again until --fresh asks for others.
+    only. The same papers are made again until --fresh asks for others. Beside them lie question
+    banks for Moodle and GIFT, a sheet to ask in person, and a table for what was answered: filled
+    with letters, or with points, it goes into nbgrader's gradebook as a score given by hand.
 
     Exit code: 0, 1 if somebody who passed a task has no paper, 2 if nothing could be made.
 
@@ -62,13 +75,18 @@ def defend(
         course defend 05/scores --me --questions 8  eight
         course defend 05-head                       papers for a class
         course defend 05-head --task 05/weights     about this task only
+        course defend 05-head --pdf                 as PDF, too
+        course defend 05-head --scores exports/05-head-defense/results.csv
     """
     with explained():
         if me:
             _ask_me(what, notebook, questions)
             return
-        from course_grader.defend.command import defend_class
+        from course_grader.defend.command import defend_class, enter_scores
 
+        if scores is not None:
+            enter_scores(course, what, scores, cell=cell, url=db)
+            return
         complete = defend_class(
             course,
             what,
@@ -76,6 +94,7 @@ def defend(
             task=task,
             jobs=jobs,
             fresh=fresh,
+            pdf=pdf,
             url=db,
         )
     if not complete:

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from course_grader.atomic import write_atomically
 from course_grader.commands.messages import escape, within
 from course_grader.course import Course
-from course_grader.defend import papers, sheets
+from course_grader.defend import banks, papers, scores, sheets
+from course_grader.defend import pdf as print_with
 from course_grader.defend.asking import Asked
 
 
@@ -23,6 +24,7 @@ def defend_class(
     task: str = "",
     jobs: int | None = None,
     fresh: bool = False,
+    pdf: bool = False,
     url: str | None = None,
 ) -> bool:
     """Make the papers of a class and say what came of it.
@@ -35,6 +37,8 @@ def defend_class(
         Its name, or the beginning of it.
     students, task, jobs, fresh, url
         See `course_grader.defend.papers.make`.
+    pdf : bool
+        Whether papers and key are printed, too.
 
     Returns
     -------
@@ -49,6 +53,8 @@ def defend_class(
     course = Course.find(start)
     name = course.assignment(assignment)
     console = Console()
+    if pdf:
+        print_with.browser()  # said before anything is run
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -73,7 +79,10 @@ def defend_class(
             url=url,
             progress=tell,
         )
-    write_pages(made)
+    write_pages(made, fresh=fresh)
+    if pdf:
+        for page in ("papers", "key"):
+            print_with.print_pdf(made.folder / f"{page}.html", made.folder / f"{page}.pdf")
     for student, why in made.left:
         console.print(f"[yellow]–[/] {escape(student)}: {escape(why)}", soft_wrap=True)
     count = len(made.papers)
@@ -84,8 +93,15 @@ def defend_class(
     return not [why for _, why in made.left if not why.startswith("passed no task")]
 
 
-def write_pages(made: papers.Defended) -> None:
-    """A page for each student, all of them in one, and the key."""
+def write_pages(made: papers.Defended, *, fresh: bool = False) -> None:
+    """A page for each student, all of them in one, the key, and all other forms.
+
+    Parameters
+    ----------
+    made : Defended
+    fresh : bool
+        Whether the questions are new: a table of answers to others is put aside.
+    """
     title = f"Defend it · {made.assignment}"
     for one in made.papers:
         page = sheets.page([one], f"{title} · {one.student}")
@@ -93,4 +109,41 @@ def write_pages(made: papers.Defended) -> None:
     write_atomically(made.folder / "papers.html", sheets.page(made.papers, title))
     write_atomically(
         made.folder / "key.html", sheets.page(made.papers, f"{title} · key", keys=True)
+    )
+    write_atomically(made.folder / "aloud.html", sheets.aloud(made.papers, f"{title} · aloud"))
+    write_atomically(made.folder / "moodle.xml", banks.moodle(made.papers, title))
+    write_atomically(made.folder / "gift.txt", banks.gift(made.papers, title))
+    results = made.folder / "results.csv"
+    if fresh and results.is_file():
+        results.replace(made.folder / "results-before.csv")
+    if not results.is_file():  # it may be filled by now
+        scores.template(results, made.papers)
+
+
+def enter_scores(
+    start: Path | None, assignment: str, table: Path, *, cell: str = "", url: str | None = None
+) -> None:
+    """Put what a class answered into the gradebook, and say what came of it.
+
+    Parameters
+    ----------
+    start, assignment
+        See `defend_class`.
+    table, cell, url
+        See `course_grader.defend.scores.enter`.
+    """
+    course = Course.find(start)
+    name = course.assignment(assignment)
+    done = scores.enter(course, name, table, papers.kept(course, name), cell=cell, url=url)
+    console = Console()
+    for student, points in sorted(done.points.items()):
+        console.print(f"{escape(student)} {points:g} of {done.out_of:g}", highlight=False)
+    for student in done.left:
+        console.print(f"[yellow]–[/] {escape(student)}: no answer stands in the table")
+    count = len(done.points)
+    said = "1 score is" if count == 1 else f"{count} scores are"
+    console.print(
+        f"[green]✓[/] {said} in the gradebook: {escape(done.cell)} of {escape(done.assignment)}, "
+        "graded by hand",
+        soft_wrap=True,
     )

@@ -16,6 +16,13 @@ _FOOTER = (
     "Every key was run: your own code, and versions of it with one change, on the input above and "
     "on 40 others."
 )
+_ALOUD = (
+    "Five minutes a student: show them their code, ask these without options, and let them point. "
+    "The answer stands below each."
+)
+# So many are asked in person, of kinds that need no list of options.
+_ASKED_ALOUD = 3
+_KINDS_ALOUD = ("shape", "read", "change", "scale", "why")
 # Options that are shorter stand in two columns.
 _SHORT = 44
 
@@ -61,3 +68,42 @@ def _of_question(question: Question) -> dict[str, Any]:
         "options": [vars(option) for option in question.options],
         "model_answer": question.model_answer,
     }
+
+
+def aloud(papers: Sequence[Paper], title: str) -> str:
+    """A sheet to read out, for the instructor; the parameters are those of `page`."""
+    return rendering.render(
+        "defense_aloud.html",
+        papers=[
+            {
+                "student": one.student,
+                "title": one.title,
+                "code": "\n".join(f"{number:3}  {text}" for number, text in one.code),
+                "given": "\n".join(given.line for given in one.given),
+                "questions": [
+                    {"text": question.text, "answer": _answer(question)}
+                    for question in _for_the_ear(one)
+                ],
+            }
+            for one in papers
+        ],
+        title=title,
+        about=_ALOUD,
+    )
+
+
+def _for_the_ear(paper: Paper) -> list[Question]:
+    fit = [one for one in paper.questions if one.kind in _KINDS_ALOUD]
+    by_kind = sorted(fit, key=lambda one: _KINDS_ALOUD.index(one.kind))
+    different = [
+        one for n, one in enumerate(by_kind) if one.kind not in {o.kind for o in by_kind[:n]}
+    ]
+    rest = [one for one in by_kind if one not in different]
+    return [*different, *rest][:_ASKED_ALOUD]
+
+
+def _answer(question: Question) -> str:
+    if not question.options:
+        return question.model_answer
+    right = question.options[question.right]
+    return f"{right.text} {right.reason}"
