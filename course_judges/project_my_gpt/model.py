@@ -204,7 +204,7 @@ def _counts_as_said(e: Evidence) -> bool:
     C = e.number("C")
     symbol, position = (_count(e, f"a_{n}_more") - _count(e, "of") for n in ("symbol", "position"))
     in_block = _FEWEST <= _in_block(e) <= _MOST
-    return in_block and symbol in (C, C + 1, 2 * C, 2 * C + 1) and position in (0, C)
+    return in_block and symbol in (C, C + 1, 2 * C, 2 * C + 1) and 0 <= position <= 2 * C
 
 
 def _unreached(e: Evidence) -> list[str]:
@@ -392,7 +392,7 @@ def _outside_told(e: Evidence) -> str:
     return (
         f"With n_embd = {C}, one symbol more costs {symbol} parameters, and one position more "
         f"{position}. A symbol has a row of {C} in the embedding and one in the output, or one for "
-        f"both; a position has {C}, or none if positions are computed."
+        f"both; a position has {C} that are added to x, some that are added to scores, or none."
     )
 
 

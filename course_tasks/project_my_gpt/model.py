@@ -6,7 +6,9 @@ pleases, and zeros hide what is wired wrongly. The judge compares logits with lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ START_ROWS = 16
 # Times which what lies outside of the blocks is taken, so that normalized branches add next to
 # nothing to the stream.
 LARGE = 1000.0
+
+_NUMBER = re.compile(r"\d+")
 
 # H and D; 2 · H · D is no other size, and D is even for those who rotate.
 _HEADS = ((2, 6), (4, 4), (4, 6), (2, 8))
@@ -191,26 +195,67 @@ def _heads(answer: Any, given: Inputs) -> Any:
     return {"many": read(many, tokens), "one": read(one, tokens), "fits": fits}
 
 
+@dataclass(frozen=True)
+class _Weight:
+    """Numbers of blocks: a parameter, or a part of one that holds those of several blocks."""
+
+    numbers: Tensor
+    is_matrix: bool
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Where the weights of a model are: outside of its blocks, in them, and in all but the first.
+
+    A parameter that belongs to blocks and to the output as well is in none of them.
+    """
+
+    outside: list[Tensor]
+    blocks: list[_Weight]
+    later: list[_Weight]
+
+
+def _weights(model: nn.Module, short: nn.Module, n_layer: int) -> _Weights:
+    """Tell them by what a model of one block, `short`, lacks, and give that one the same weights.
+
+    It lacks parameters such as "blocks.2.norm.weight", or rows of those whose first axis is the
+    blocks.
+    """
+    names, common = dict(model.named_parameters()), dict(short.named_parameters())
+    kinds = {_NUMBER.sub("#", name, count=1) for name in names.keys() - common.keys()}
+    found = _Weights([], [], [])
+    for name, one in names.items():
+        first = common.get(name)
+        if first is None:
+            found.blocks.append(_Weight(one, one.ndim >= 2))
+            found.later.append(found.blocks[-1])
+        elif first.shape == one.shape:
+            first.copy_(one)
+            if _NUMBER.sub("#", name, count=1) in kinds:
+                found.blocks.append(_Weight(one, one.ndim >= 2))
+            else:
+                found.outside.append(one)
+        elif one.shape == (n_layer * len(first), *first.shape[1:]):
+            first.copy_(one[: len(first)])
+            found.blocks.append(_Weight(one, one.ndim >= 3))
+            found.later.append(_Weight(one[len(first) :], one.ndim >= 3))
+    return found
+
+
 def _stream(answer: Any, given: Inputs) -> Any:
     """What is left of a text when the later blocks are switched off."""
     model = drawn(made(answer, given, 3), given)
     short = drawn(made(answer, given, 1), given)
-    names = dict(model.named_parameters())
-    common = dict(short.named_parameters())
-    with torch.no_grad():
-        for name in common.keys() & names.keys():
-            if common[name].shape == names[name].shape:
-                common[name].copy_(names[name])
-    later = [one for name, one in names.items() if name not in common]
     tokens = torch.stack([tensor(given["tokens"]), tensor(given["other"])])
-    whole_model = read(model, tokens)
     with torch.no_grad():
+        later = _weights(model, short, 3).later
+        whole_model = read(model, tokens)
         for one in later:
-            if one.ndim >= 2:
-                one.zero_()
+            if one.is_matrix:
+                one.numbers.zero_()
         without_matrices = read(model, tokens)
         for one in later:
-            one.zero_()
+            one.numbers.zero_()
         without = read(model, tokens)
     return {
         "whole": whole_model,
@@ -224,20 +269,16 @@ def _stream(answer: Any, given: Inputs) -> Any:
 def _norms(answer: Any, given: Inputs) -> Any:
     """What blocks add to a stream that is a thousand times as large."""
     model = drawn(made(answer, given, 3), given)
-    try:
-        blocks, outside = role_map.split_blocks(dict(model.named_parameters()), 3)
-    except CheckpointError:  # the judge says so by what else it sees
-        return {}
     tokens = tensor(given["tokens"])[None]
     usual = read(model, tokens)
     with torch.no_grad():
-        for one in outside.values():
+        weights = _weights(model, made(answer, given, 1), 3)
+        for one in weights.outside:
             if one.ndim >= 2:
                 one.mul_(LARGE)
         large = read(model, tokens)
-        for block in blocks:
-            for one in block.values():
-                one.zero_()
+        for weight in weights.blocks:
+            weight.numbers.zero_()
         without = read(model, tokens)
     return {"usual": usual, "large": large, "without": without}
 

@@ -121,6 +121,64 @@ def write(model, prompt, n):
     return "".join(model.symbols[token] for token in tokens[0].tolist())
 """
 
+# The layers are the first axis of each weight, and one table has the gains of all norms.
+STACKED = """
+import time
+import torch
+import torch.nn.functional as F
+import torch.nn as nn
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, block_size, n_embd, n_head, n_layer):
+        super().__init__()
+        V, T, C, L = vocab_size, block_size, n_embd, n_layer
+        self.block_size, self.n_head, self.n_layer = T, n_head, L
+        self.E = nn.Parameter(torch.randn(V, C) * 0.1)
+        self.P = nn.Parameter(torch.randn(T, C) * 0.1)
+        self.Wqkv = nn.Parameter(torch.randn(L, C, 3 * C) / C ** 0.5)
+        self.Wo = nn.Parameter(torch.randn(L, C, C) * 0.5 / C ** 0.5)
+        self.W1 = nn.Parameter(torch.randn(L, C, 4 * C) / C ** 0.5)
+        self.b1 = nn.Parameter(torch.zeros(L, 4 * C))
+        self.W2 = nn.Parameter(torch.randn(L, 4 * C, C) * 0.25 / C ** 0.5)
+        self.b2 = nn.Parameter(torch.zeros(L, C))
+        self.g = nn.Parameter(torch.ones(2 * L + 1, C))
+        self.U = nn.Parameter(torch.randn(C, V) * 0.02)
+
+    def norm(self, x, i):
+        x = x - x.mean(-1, keepdim=True)
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * self.g[i]
+
+    def forward(self, idx, targets=None):
+        B, T = idx.shape
+        x = self.E[idx] + self.P[:T]
+        C = x.shape[-1]
+        H = self.n_head
+        D = C // H
+        past = torch.ones(T, T, dtype=torch.bool).tril()
+        for l in range(self.n_layer):
+            # attention
+            h = self.norm(x, 2 * l)
+            qkv = (h @ self.Wqkv[l]).view(B, T, 3, H, D).permute(2, 0, 3, 1, 4)
+            q, k, v = qkv[0], qkv[1], qkv[2]
+            s = (q / D ** 0.5) @ k.transpose(2, 3)
+            s = torch.where(past, s, torch.tensor(-1e30))
+            w = torch.exp(s - s.max(-1, keepdim=True).values)
+            w = w / w.sum(-1, keepdim=True)
+            y = (w @ v).permute(0, 2, 1, 3).reshape(B, T, C)
+            x = x + y @ self.Wo[l]
+            # feed-forward network
+            h = self.norm(x, 2 * l + 1)
+            h = F.silu(h @ self.W1[l] + self.b1[l])
+            x = x + h @ self.W2[l] + self.b2[l]
+        logits = self.norm(x, -1) @ self.U
+        if targets is None:
+            return logits, None
+        right = logits.gather(2, targets.unsqueeze(2)).squeeze(2)
+        loss = (torch.logsumexp(logits, dim=2) - right).mean()
+        return logits, loss
+"""
+
 # A file of the shape that many people know, with the three names of the contract.
 OF_A_KNOWN_SHAPE = """
 import math
@@ -427,6 +485,40 @@ STYLES = {
             "        k, v = self.kv(x).view(B, T, 2, H, C // H).permute(2, 0, 3, 1, 4)\n",
         ),
     ),
+    "branches in one row": (
+        (
+            "        x = x + self.attention(self.norm1(x))\n"
+            "        x = x + self.mlp(self.norm2(x))\n        return x\n",
+            "        return x\n\n\n"
+            "class Branch(nn.Module):\n    def __init__(self, width, inner):\n"
+            "        super().__init__()\n        self.norm = nn.LayerNorm(width)\n"
+            "        self.inner = inner\n\n    def forward(self, x):\n"
+            "        return x + self.inner(self.norm(x))\n",
+        ),
+        (
+            "        self.layers = nn.ModuleList([Layer(n_embd, n_head, block_size) "
+            "for _ in range(n_layer)])\n",
+            "        row = []\n        for _ in range(n_layer):\n"
+            "            row.append(Branch(n_embd, Attention(n_embd, n_head, block_size)))\n"
+            "            row.append(Branch(n_embd, MLP(n_embd)))\n"
+            "        self.layers = nn.Sequential(*row)\n",
+        ),
+    ),
+    "distances move scores": (
+        (
+            "        self.out = nn.Linear(n_embd, n_embd)\n",
+            "        self.out = nn.Linear(n_embd, n_embd)\n"
+            "        self.near = nn.Parameter(0.2 * torch.randn(n_head, block_size))\n",
+        ),
+        (
+            "        scores = scores.masked_fill(",
+            "        t = torch.arange(T)\n        distances = (t[:, None] - t).clamp(min=0)\n"
+            "        scores = scores + self.near[:, distances]\n"
+            "        scores = scores.masked_fill(",
+        ),
+        ("        self.position = nn.Embedding(block_size, n_embd)\n", ""),
+        (" + self.position(torch.arange(T))", ""),
+    ),
     "einsum": ((_ATTENTION, _EINSUM),),
     "head by head": ((_ATTENTION, _HEAD_BY_HEAD),),
     "scaled_dot_product_attention": (
@@ -553,4 +645,7 @@ def names_of(source):
 def right_programs():
     """Style -> what it defines."""
     programs = {style: names_of(changed(changes)) for style, changes in STYLES.items()}
-    return programs | {"a file of a known shape": names_of(OF_A_KNOWN_SHAPE)}
+    return programs | {
+        "a file of a known shape": names_of(OF_A_KNOWN_SHAPE),
+        "layers as an axis of each weight": names_of(STACKED),
+    }
