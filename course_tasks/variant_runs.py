@@ -15,6 +15,7 @@ import math
 import random
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
@@ -31,6 +32,9 @@ from course_tasks.probing import Case, Inputs, Probe, own_randomness
 AT, SAW, GIVEN = "__at__", "__saw__", "__given__"
 # What each program is compiled as, so that its lines are known among all others.
 FILE = "<defended>"
+
+# In place of values: the name of an error, and what stands there if the error is not the program's.
+ERROR, OUTSIDE = "error", "(outside)"
 
 # Of the processor, for all runs of one program. A right answer takes milliseconds on small inputs;
 # a variant may have a loop that never ends.
@@ -110,7 +114,8 @@ def run_variants(
     sets : sequence of (mapping of str to ndarray)
     roles : mapping of str to (sequence of int)
         Which sets are `shown` (values are kept), `counted` (operations are counted, of the
-        student's own program alone), `own` (run by it alone), and `drawn`.
+        student's own program alone), `own` (run by it alone), and `drawn`; and in which of these
+        all cases are asked: `whole`.
 
     Returns
     -------
@@ -209,6 +214,10 @@ def _of_program(
         for one in wanted:
             kept = "keeps" if one in roles["shown"] else "not"
             outcome = _outcome(asked, of[kept], case, sets[one])
+            for other, ask in probe.cases.items() if one in roles["whole"] else ():
+                if other != case:
+                    more = _outcome(ask, of[kept], other, sets[one])
+                    outcome |= {f"error.{other}" if k == ERROR else k: v for k, v in more.items()}
             found["results"][str(one)] = outcome
         if number == 0 and roles["counted"]:
             bare = _defined(program["plain"], space, answer, records["not"])
@@ -242,7 +251,14 @@ def _outcome(asked: Case, answer: Any, case: str, given: Inputs) -> dict[str, An
     except (KeyboardInterrupt, MemoryError, TooLongError):
         raise
     except BaseException as error:  # an error is an outcome
-        return {"error": type(error).__name__[:_MOST_CHARACTERS]}
+        return {ERROR: type(error).__name__[:_MOST_CHARACTERS] if _in_program(error) else OUTSIDE}
+
+
+def _in_program(error: BaseException) -> bool:
+    """True if the program itself stopped, and not what takes apart what it returned."""
+    return any(
+        frame.f_code.co_filename == FILE for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
 
 
 @contextlib.contextmanager

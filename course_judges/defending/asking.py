@@ -19,12 +19,13 @@ import numpy as np
 
 from course_judges.defending import small_inputs
 from course_judges.defending.changes import Edit, edits
+from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import Program, traced
 from course_judges.defending.values import OddValueError, Value, read_value
 from course_judges.equality import same_value
 from course_tasks.answers import Answers, Array
 from course_tasks.probing import Inputs
-from course_tasks.variant_runs import packed
+from course_tasks.variant_runs import ERROR, OUTSIDE, packed
 
 # Variants of one answer that are run; each takes some milliseconds.
 MOST_EDITS = 36
@@ -117,11 +118,22 @@ def plan(task: str, program: Program, seed: int, *, counts: bool = True) -> Plan
     """
     rng = np.random.default_rng(seed)
     recipe = small_inputs.recipe(task)
-    chosen = tuple(edits(program, MOST_EDITS, rng))
+    chosen = tuple(
+        one
+        for one in edits(program, MOST_EDITS, rng)
+        if not shows_answer(task, program.source, one.after)
+    )
     if recipe is None:
         sets = list(_drawn(task))
         case = small_inputs.first_case(task)
-        roles = {"shown": (0,), "counted": (), "own": (), "drawn": tuple(range(1, len(sets)))}
+        every = tuple(range(len(sets)))
+        roles = {
+            "shown": every[:1],
+            "counted": (),
+            "own": (),
+            "drawn": every[1:],
+            "whole": every[1:],
+        }
         return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
     sets = [recipe.inputs(rng)]
     drawn = [recipe.inputs(rng) for _ in range(SMALL_DRAWS)]
@@ -147,6 +159,8 @@ def plan(task: str, program: Program, seed: int, *, counts: bool = True) -> Plan
     roles = {
         "shown": (0,),
         "drawn": (*range(1, len(drawn) + 1), *moved),
+        # These are as checks draw them, so that every case can be asked.
+        "whole": tuple(range(SMALL_DRAWS + 1, len(drawn) + 1)),
         "own": tuple(n for n, _, _ in special),
         "counted": counted,
     }
@@ -211,8 +225,13 @@ class Run:
 
     def stopped(self, number: int) -> str:
         """The error with which a set ended, or nothing."""
-        said = self.results.get(number, {}).get("error")
+        said = self.results.get(number, {}).get(ERROR)
         return said.text if said is not None else ""
+
+    @property
+    def odd(self) -> bool:
+        """Whether it returned something for the shown input that no task can take apart."""
+        return self.stopped(0) == OUTSIDE
 
     def same(self, other: Run, number: int) -> bool:
         """True if two programs gave the same on one set."""
@@ -293,7 +312,7 @@ def _run(plain: Any) -> Run:
         results = {
             int(number): {
                 str(name): Value("text", text=str(value)[:200])
-                if name == "error"
+                if str(name).partition(".")[0] == ERROR
                 else read_value(value)
                 for name, value in outcome.items()
             }

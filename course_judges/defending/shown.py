@@ -76,7 +76,7 @@ class Shown:
         return tuple(
             self._variant(edit, run)
             for edit, run in zip(self.found.plan.edits, self.found.variants, strict=True)
-            if run.error != "not run"
+            if run.error != "not run" and not run.odd
         )
 
     def _variant(self, edit: Edit, run: Run) -> Variant:

@@ -3,6 +3,7 @@ stands on the paper alone, finds the key.
 """
 
 import ast
+import dataclasses
 import functools
 import inspect
 import json
@@ -16,6 +17,7 @@ from students import students_of
 from course_judges.defending import asking, choosing, kinds
 from course_judges.defending.changes import edits
 from course_judges.defending.contract import Paper
+from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import program_of
 from course_judges.defending.shown import Shown
 from course_judges.defending.values import OddValueError, Value, written
@@ -286,3 +288,44 @@ def test_results_that_no_run_writes_are_refused(sent):
     found, _ = asked("05/scores", "einsum")
     with pytest.raises(OddValueError):
         asking.found(found.plan, sent)
+
+
+def test_what_changes_another_case_of_the_task_leaves_nothing_as_it_is():
+    """On paper only one case is shown, with a text that has no room for one window more."""
+    answer = students_of("03/windows").RIGHT["loop and lists"]
+    module = inspect.getmodule(answer)
+    program = program_of([inspect.getsource(module)], answer.__name__)
+    plan = asking.plan("03/windows", program, 5)
+    change = next(
+        one for one in edits(program) if one.after == "while start + block_size <= len(tokens):"
+    )
+    plan = dataclasses.replace(plan, edits=(change,))
+    sent = run_variants_on_bytes(catalogue.probe("03/windows"), vars(module), plan.message())
+    (variant,) = Shown(asking.found(plan, sent)).variants
+    assert variant.run.same(Shown(asking.found(plan, sent)).own, 0)
+    assert not variant.same
+
+
+def test_an_error_of_what_looks_at_a_result_is_none_of_the_code():
+    source = (
+        "def scores(x, w_query, w_key):\n"
+        "    z = (x @ w_query) @ (x @ w_key).mT\n"
+        "    y = {1}\n"
+        "    return z\n"
+    )
+    program = program_of([source], "scores")
+    plan = asking.plan("05/scores", program, 5)
+    change = next(one for one in edits(program) if one.after == "return y")
+    plan = dataclasses.replace(plan, edits=(change,))
+    sent = run_variants_on_bytes(catalogue.probe("05/scores"), {}, plan.message())
+    found = asking.found(plan, sent)
+    assert found.variants[0].odd
+    assert not Shown(found).variants
+
+
+def test_no_question_holds_a_piece_of_the_right_answer_that_the_student_did_not_write():
+    own = "def f(x, w_key):\n    return x / math.sqrt(w_key.shape[1])\n"
+    piece = "products = query @ key.mT"
+    assert shows_answer("05/scores", own, piece)
+    assert not shows_answer("05/scores", f"{own}\n{piece}", piece)
+    assert not shows_answer("05/scores", own, "a.mT")
