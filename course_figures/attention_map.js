@@ -11,8 +11,12 @@ import { marked } from "./runtime/roles.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
-const BESIDE = 380; // pixels of a window that the page's header, controls, sentence and bars take
-const LOWEST = 300; // pixels of a map that can still be pointed at, however low the window is
+// Pixels of a window that the page's header, controls, sentence and bars take where they stand
+// above and below the map, and what is left of them where they stand beside it.
+const AROUND = 380;
+const ABOVE = 360;
+// Pixels of a map that can still be pointed at, however low the window is.
+const LOWEST = 300;
 
 const computeAttention = (figure, before) => {
   const problem = figure.get("problem");
@@ -121,17 +125,15 @@ export default defineFigure(
     let painted = null;
     let paper = "";
 
+    figure.beside();
     if (live) field(figure, "text", { label: "text", size: 40 });
     toggle(figure, "masked", { label: "mask" });
     toggle(figure, "scaled", { label: "scale by 1/√D" });
     toggle(figure, "positioned", { label: "positions" });
 
-    const place = html("div", { class: "attention_map-place" });
-    const side = html("div");
-    const main = html("div", { class: "attention_map-main" });
-    place.append(side, main);
-    figure.stage.append(place);
-    const picker = headPicker(figure, { parent: side });
+    const main = html("div");
+    figure.stage.append(main);
+    const picker = headPicker(figure, { parent: figure.controls });
     const weight = (t, s) =>
       state.weights[
         ((figure.get("layer") * state.H + figure.get("head")) * state.T + t) * state.T + s
@@ -172,7 +174,7 @@ export default defineFigure(
 
     /** Query, key and their products as bars above and below a line, a column for each channel. */
     const columns = ({ D }, q, k) => {
-      const width = Math.min(figure.width, 640);
+      const width = Math.min(figure.room(figure.readout), 640);
       const left = 72;
       const step = (width - left - 4) / D;
       const height = 40;
@@ -271,11 +273,11 @@ export default defineFigure(
         value: weight,
         rowLabels: labels,
         columnLabels: labels,
-        most: 30,
+        most: figure.wide ? 44 : 30,
         color: "weight",
         width: figure.room(main),
-        // Whoever moves along a row reads its numbers below: both fit into a laptop's window.
-        height: Math.max(LOWEST, globalThis.innerHeight - BESIDE),
+        // Whoever moves along a row reads its numbers: both fit into a laptop's window.
+        height: Math.max(LOWEST, globalThis.innerHeight - (figure.wide ? ABOVE : AROUND)),
         text: (t, s) => (weight(t, s) < 0.095 ? "" : number(weight(t, s), 1).replace("0.", ".")),
       });
       yield;

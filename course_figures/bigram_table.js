@@ -11,6 +11,8 @@ import { spoken, visible } from "./runtime/symbols.js";
 
 const SHOWN = 10;
 const MOST_WRITTEN = 5000;
+// Pixels of the table where the rest stands beside it.
+const HIGHEST = 490;
 
 /** Probabilities with k added, and how often each row was seen. */
 const table = (figure) => {
@@ -105,13 +107,12 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
   const pairLine = html("p");
   const chart = svg("svg", { role: "img", "aria-label": "Likeliest next symbols" });
   const actions = html("div", { class: "cf-row" });
-  right.append(pairLine, actions, chart);
   const output = html("output", {
     class: "cf-mono cf-bigram-text",
     tabindex: 0,
     "aria-label": "Written so far",
   });
-  figure.readout.append(output);
+  right.append(pairLine, actions, chart, output);
   figure.hint(
     "Point at a cell to read it; click, tap or press Enter to draw from its row. " +
       "Keys: arrows move, Page up and down jump ten rows.",
@@ -271,6 +272,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
       most: 22,
       least: 3.5,
       width: beside ? figure.width - 250 : figure.width,
+      height: beside ? HIGHEST : undefined,
     });
     yield;
     const order = drawChart(row, beside ? 226 : figure.width);

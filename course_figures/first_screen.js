@@ -271,18 +271,26 @@ export default defineFigure(["prompt", "seed"], (figure) => {
   const maps = html("div", { class: "first_screen-maps" });
   const canvases = Array.from({ length: 4 }, (_, head) => {
     const area = html("canvas", { role: "img", "aria-label": `where head ${head + 1} looks` });
-    maps.append(area);
+    const name = html("small", { "aria-hidden": "true" }, `head ${head + 1}`);
+    maps.append(html("div", null, area, name));
     return area;
   });
+  const reading = html(
+    "p",
+    { class: "first_screen-reading" },
+    "A row is a letter, its columns are the letters up to it: the darker, the more it looks there.",
+  );
   const losses = html("div", { class: "first_screen-loss" }, chart);
   const left = html("section", null, who, before, page, form);
-  const right = html("section", null, losses, where, maps);
+  const right = html("section", null, losses, where, maps, reading);
   figure.stage.append(html("div", { class: "first_screen-columns" }, left, right));
   const buttons = controlRow(figure);
   figure.readout.append(list, buttons);
   figure.hint(
-    "Four heads (chapter 06) learn in your browser from the course's play. Loss is on text that " +
-      "they do not learn from; longer words have three letters or more.",
+    "The model learns in your browser from the course's play. A head is the part of it that " +
+      "decides for each letter how much to look at the letters before. The loss says how much the " +
+      "next letter of other text surprises the model, in nats, the unit of surprise: a letter that " +
+      "it gave a chance of 37 % has 1 nat. Longer words have three letters or more.",
   );
   const hold = button(
     figure,
@@ -397,7 +405,7 @@ export default defineFigure(["prompt", "seed"], (figure) => {
     hold.dataset.label = hold.textContent;
     yield;
     const across = figure.room(losses);
-    const high = figure.room(figure.stage) < 560 ? 170 : 230;
+    const high = figure.room(figure.stage) < 560 ? 170 : 222;
     if (about)
       lossChart(figure, chart, { room: across, high, batches, validation, lines: lines() });
     yield;

@@ -15,7 +15,7 @@ import { visible } from "./runtime/symbols.js";
 import { heat } from "./runtime/theme.js";
 
 const CHAPTERS = { "05": "05-head", "06": "06-heads", "07": "07-block", "08": "08-gpt" };
-const [STRIP_WIDE, STRIP_HIGH] = [64, 8]; // pixels of the small picture of a stage
+const [STRIP_WIDE, STRIP_HIGH] = [48, 8]; // pixels of the small picture of a stage
 const LEGIBLE = 20; // pixels of a cell in which a matrix writes
 const COLUMNS = { 64: 16, 256: 32, 65: 13 }; // in which a stage's numbers stand when it is open
 
@@ -105,6 +105,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
   const whole = html("fieldset", { class: "follow_letter-whole" });
   const group = uniqueId();
   const outcome = html("p", { class: "follow_letter-outcome" });
+  row.append(outcome);
   const panel = html("section", { class: "follow_letter-stage" });
   const heading = html("p", { class: "live_model-head" });
   const says = html("p");
@@ -132,10 +133,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     spoken: (r, c) => (inside(indexOf(r, c)) ? told(indexOf(r, c)) : "nothing"),
   });
   panel.append(heading, says, parent, words, terms);
-  figure.stage.append(
-    letters,
-    html("div", { class: "follow_letter-columns" }, html("section", null, whole, outcome), panel),
-  );
+  figure.stage.append(letters, html("div", { class: "follow_letter-columns" }, whole, panel));
   figure.hint(
     "Choose a letter of the text, a stage of its way, and a number of the stage. A term that " +
       "comes from another stage is a button: it leads one step back.",
@@ -176,9 +174,11 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     const rows = new Map();
     const rowOf = (name, title) => {
       if (!rows.has(name)) {
-        const made = html("div", { class: "follow_letter-row" }, html("small", null, title));
-        rows.set(name, made);
-        whole.append(made);
+        const boxes = html("div", { class: "follow_letter-boxes" });
+        rows.set(name, boxes);
+        whole.append(
+          html("div", { class: "follow_letter-row" }, html("small", null, title), boxes),
+        );
       }
       return rows.get(name);
     };
@@ -332,11 +332,6 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     setText(
       outcome,
       `Drawn: “${visible(drawn)}”, which has ${percent(shares[symbols.indexOf(drawn)])}.`,
-    );
-    setText(
-      figure.readout,
-      `From “${visible(text[position])}” at position ${position}. Open: ${stage.name}, number ` +
-        `${place} of ${stage.values.length}, ${number(stage.values[place], 3)}.`,
     );
     figure.describe(
       `The way of “${visible(text[position])}” at position ${position} through a GPT. ` +

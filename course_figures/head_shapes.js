@@ -7,6 +7,9 @@ import { ARROWS, onKeys } from "./runtime/keys.js";
 import { NEXT_FRAME } from "./runtime/schedule.js";
 
 const WIDEST = 8;
+// Pixels of a cell that three digits still fit into; in narrower ones than the second, they are small.
+const NARROWEST = 37;
+const LEGIBLE = 40;
 const SIGNS = ["★", "✚", "▼", "○"]; // not those of roles.js
 const COLORS = ["group-1", "group-2", "group-3", "group-4"];
 const STAND_IN = { view: "split", transposed: "merged" };
@@ -74,8 +77,11 @@ const arrange = (width, { names, tensor: { shape } }) => {
   const four = shape.length === 4 ? shape : [shape[0], 1, shape[1], shape[2]];
   const [B, frames, rows, columns] = four;
   const margin = 30;
-  const wide = Math.floor(Math.min(58, (width - margin - 6) / Math.max(columns, 5)));
-  const high = 44;
+  const most = Math.floor(Math.min(58, (width - margin - 6) / Math.max(columns, 5)));
+  // All frames on one line, if the cells need not get too narrow for that.
+  const fitting = Math.floor(((width + 14) / frames - margin - 14) / columns);
+  const wide = fitting < NARROWEST ? most : Math.min(most, fitting);
+  const high = 40;
   const frame = { width: margin + columns * wide + 14, height: rows * high + 34 };
   const perLine = Math.max(1, Math.floor((width + 14) / frame.width));
   const lines = Math.ceil(frames / perLine);
@@ -144,6 +150,7 @@ export default defineFigure(
     figure.title("Heads as shapes");
     let shown = null; // the stage on screen, its places, and what was computed for it
 
+    figure.beside();
     const sizes = controlRow(figure, "Sizes");
     const size = (name, label, meaning, most) => {
       const select = html(
@@ -209,11 +216,13 @@ export default defineFigure(
     board.append(labels);
     const strip = svg("svg", { "aria-hidden": "true" });
     const stripName = html("p", { class: "head-shapes-memory" });
-    figure.stage.append(steps, legend, board, stripName, strip);
+    figure.stage.append(steps, legend, board);
     const facts = html("p", { class: "cf-mono" });
     const verdict = html("p", { class: "head-shapes-verdict" });
     const followed = html("p");
-    figure.readout.append(facts, verdict, followed);
+    const strips = html("div");
+    strips.append(stripName, strip);
+    figure.readout.append(strips, facts, verdict, followed);
     figure.hint(
       "Choose an operation to see what it does. Choose a cell to follow its number; arrow " +
         "keys go to the next cell. Each cell says b t c: where it stood in x.",
@@ -360,7 +369,7 @@ export default defineFigure(
           wrong,
           chosen: number === selected,
           sign: `${SIGNS[head]}${wrong ? " ×" : ""}`,
-          text: from.join(place.wide < 40 ? "·" : " "),
+          text: from.join(place.wide < LEGIBLE ? "·" : " "),
           label: `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}`,
         });
       });
@@ -370,12 +379,13 @@ export default defineFigure(
           cell.shows = null;
         }
       board.style.height = `${tallest(figure.width, asked)}px`;
+      board.dataset.narrow = place.wide < LEGIBLE;
       board.style.setProperty("--wide", `${place.wide - 4}px`);
       board.style.setProperty("--high", `${place.high - 5}px`);
     };
 
     const drawMemory = ({ tensor: { memory } }, { C, D, selected }) => {
-      const width = figure.width;
+      const width = figure.room(figure.readout);
       refill(strip, [C, D, width, memory], () => {
         const each = Math.min(24, Math.floor(width / 16));
         const perLine = Math.min(memory.length, Math.floor(width / each));

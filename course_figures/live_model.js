@@ -267,6 +267,7 @@ export default defineFigure(
 
     // ---- what the reader holds -----------------------------------------------------------------
 
+    figure.body.classList.add("live_model");
     const promptField = field(
       figure,
       {
@@ -279,6 +280,11 @@ export default defineFigure(
       { label: "Prompt", lines: 2, most: 500 },
     );
     promptField.classList.add("live_model-prompt");
+    figure.listen(promptField.input, "keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (!running) begin();
+    });
     const buttons = controlRow(figure);
     const begin = () => {
       if (refused()) return;
@@ -316,7 +322,14 @@ export default defineFigure(
       },
       { parent: buttons, title: "Back to the prompt, with another seed" },
     );
-    slider(figure, "temperature", { label: "temperature", min: 0, max: 2, step: 0.05 });
+    const pacing = controlRow(figure);
+    slider(figure, "temperature", {
+      label: "temperature",
+      min: 0,
+      max: 2,
+      step: 0.05,
+      parent: pacing,
+    });
     toggle(
       figure,
       {
@@ -325,7 +338,7 @@ export default defineFigure(
           fast = on;
         },
       },
-      { label: "full speed" },
+      { label: "full speed", parent: pacing },
     );
 
     // ---- what the reader sees ------------------------------------------------------------------
@@ -362,29 +375,35 @@ export default defineFigure(
         figure.say(`wrote ${spoken(symbols[choice.token])}`);
       });
     const looks = html("p", { class: "live_model-looks" });
-    const left = html(
+    const follows = html(
       "section",
-      null,
+      { class: "live_model-follows" },
       html("p", { class: "live_model-head" }, "What follows? Choose, or let it draw."),
       list,
     );
-    const right = html(
+    const maps = html("div", { class: "live_model-maps" });
+    const where = html(
       "section",
-      null,
+      { class: "live_model-where" },
       html("p", { class: "live_model-head" }, "Where does it look?"),
+      maps,
     );
-    const columns = html("div", { class: "live_model-columns" }, left, right);
-    figure.stage.append(note, page, columns);
+    const told = html("p", { class: "live_model-about" });
+    const beside = html("section", { class: "live_model-told" }, looks, told);
+    figure.stage.append(
+      note,
+      html("div", { class: "live_model-columns" }, page, follows, where, beside),
+    );
+    const picker = headPicker(figure, { parent: maps });
     const strip = attentionStrip(figure, {
-      parent: html("div"),
+      parent: html("div", { class: "live_model-strip" }),
       label: "what one head looks at",
       spoken: () => looks.textContent,
     });
-    const picker = headPicker(figure, { parent: right });
-    right.append(strip.area.parentElement, looks);
+    maps.append(strip.area.parentElement);
     figure.hint(
-      "Point at a symbol of the context, or move over it with the arrow keys, to see " +
-        "where the head looked from there. The underlined symbols are what the model reads.",
+      "In the prompt, Enter writes and Shift + Enter breaks the line. The model reads what is " +
+        "underlined. Point at a symbol below it, or use the arrow keys, to see where the head looked.",
     );
     figure.walk(WALK);
 
@@ -490,7 +509,7 @@ export default defineFigure(
         most: engine.B,
       });
       tell(tokens);
-      setText(figure.readout, `${about()} Seed ${figure.get("seed")}.`);
+      setText(told, `${about()} Seed ${figure.get("seed")}.`);
       if (!running)
         figure.describe(
           `${about()} The text ends “${[...all].slice(-60).map(spoken).join("")}”. ` +

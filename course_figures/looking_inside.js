@@ -20,6 +20,9 @@ const exactAnswers = (symbols) =>
     return before >= 0 ? symbols[before + 1] : "";
   });
 
+// Pixels of the map where it stands beside the controls.
+const HIGHEST = 430;
+
 const WALK = [
   {
     set: { off: [] },
@@ -60,13 +63,18 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
     return true;
   };
 
+  figure.beside();
+  figure.body.classList.add("looking_inside");
   field(figure, "text", { label: "text", size: 26 });
   const heads = controlRow(figure, "heads that are on");
-  const all = button(figure, "All heads on", () => figure.set({ off: [] }));
+  heads.classList.add("looking_inside-heads");
+  const above = html("div", { class: "cf-row" }, html("span", null, "heads on:"));
+  const all = button(figure, "All heads on", () => figure.set({ off: [] }), { parent: above });
   const switches = [];
   const buildSwitches = () => {
     if (switches.length === engine.L * engine.H) return;
-    heads.replaceChildren(html("span", null, "heads on:"));
+    heads.style.setProperty("--cf-heads", engine.H);
+    heads.replaceChildren(above);
     switches.length = 0;
     for (let layer = 0; layer < engine.L; layer++)
       for (let head = 0; head < engine.H; head++) {
@@ -81,9 +89,9 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
       }
   };
 
-  const picker = headPicker(figure, { parent: html("div") });
+  const picker = headPicker(figure, { parent: figure.controls });
   const place = html("div");
-  figure.stage.append(picker.node, place);
+  figure.stage.append(place);
   const weight = (layer, head, t, s) =>
     engine.weights[((layer * engine.H + head) * engine.B + t) * engine.B + s];
   const shown = (t, s) => (s > t ? 0 : weight(figure.get("layer"), figure.get("head"), t, s));
@@ -95,13 +103,13 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
     spoken: (t, s) =>
       `${spoken(read.symbols[t])} at ${t} looks at ${spoken(read.symbols[s])} at ${s} with ${number(shown(t, s), 3)}`,
   });
-  const sums = html("p");
+  const sums = html("p", { class: "looking_inside-sums" });
   const table = html("table", { class: "cf-table" });
-  figure.readout.append(sums, table);
+  figure.stage.append(sums);
+  figure.readout.append(table);
   figure.hint(
     "Rows look at columns. Point at a row, or move with the arrow keys, to see what is " +
-      "predicted from there: the first choice with all heads on and as they are set, after each " +
-      "layer, and the probability of the exact answer. A head that is off finds zeros.",
+      "predicted from there after each layer. A head that is off finds zeros.",
   );
   figure.walk(WALK);
 
@@ -247,7 +255,8 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
       rowLabels: read.symbols.map(visible),
       columnLabels: read.symbols.map(visible),
       color: "weight",
-      most: 16,
+      most: 22,
+      height: figure.wide ? HIGHEST : undefined,
       least: 4,
     });
     tell();

@@ -113,5 +113,5 @@ def around(*figures: str, title: str, language: str = "en") -> tuple[str, str]:
 _PAGE_STYLE = (
     ":root { color-scheme: light dark; } "
     "body { font: 16px/1.5 system-ui, sans-serif; margin: 0; background: Canvas; "
-    "color: CanvasText; } main { max-width: 46rem; margin: auto; padding: 1rem; }"
+    "color: CanvasText; } main { max-width: 54.5rem; margin: auto; padding: 1rem; }"
 )

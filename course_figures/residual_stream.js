@@ -12,8 +12,10 @@ import { NEXT_FRAME } from "./runtime/schedule.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
-const ROW = 70; // mean height of a row, in pixels: flat rows leave room to steep ones
-const FLAT = { pre: 43, post: 60 }; // height of the numbers beside a row
+// Mean height of a row, in pixels: flat rows leave room to steep ones.
+const ROW = { wide: 46, narrow: 70 };
+// Height of the numbers beside a row; where there is room, they take two lines.
+const FLAT = { wide: { pre: 38, post: 38 }, narrow: { pre: 43, post: 60 } };
 const MARGIN = 18; // of a row's height, what no arrow uses
 
 // ---- the model ----------------------------------------------------------------------------------
@@ -329,9 +331,9 @@ export default defineFigure(
     const verdict = html("p", { class: "residual-stream-verdict" });
     figure.readout.append(verdict);
     figure.hint(
-      "Choose a symbol of the text, with ← and → too. Thick: the stream, its length drawn to " +
-        "scale. Thinner: what the part adds, at its true angle to the stream. Dashed: their sum. " +
-        "Switch parts off to see what the others do without them.",
+      "Choose a symbol, with ← and → too. Thick: the stream, to scale. Thinner: what the part " +
+        "adds, at its true angle to it. Dashed: their sum. Switch parts off to see what the " +
+        "others do without them.",
     );
     if (!asleep) figure.walk(WALK);
 
@@ -433,17 +435,18 @@ export default defineFigure(
 
     const drawParts = (now, t, norm, on) => {
       const width = Math.max(140, figure.room(parts[0].area));
+      const room = figure.wide ? "wide" : "narrow";
       const most = Math.max(...now.stream.map((row) => row[t]), ...now.total.map((row) => row[t]));
       const rises = now.part.map(
         (row, s) => row[t] * Math.sqrt(Math.max(0, 1 - now.cosine[s][t] ** 2)),
       );
       const heights = (by) =>
-        rises.map((rise) => Math.ceil(Math.max(FLAT[norm], MARGIN + rise * by)));
+        rises.map((rise) => Math.ceil(Math.max(FLAT[room][norm], MARGIN + rise * by)));
       let scale = Math.min((width - 16) / most, 130 / Math.max(1e-6, ...rises));
       // Always as high, so that nothing below moves.
-      while (heights(scale).reduce((a, b) => a + b) > rises.length * ROW) scale *= 0.98;
+      while (heights(scale).reduce((a, b) => a + b) > rises.length * ROW[room]) scale *= 0.98;
       const high = heights(scale);
-      rows.style.minHeight = `${rises.length * (ROW + 1)}px`;
+      rows.style.minHeight = `${rises.length * (ROW[room] + 1)}px`;
       const unit = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((u) => u * scale >= 22) ?? 1000;
       setText(
         start,

@@ -13,7 +13,7 @@ const PAIRS = 256;
 const LARGEST = 128;
 const FEWEST = 2;
 const MOST = 8;
-const LOWEST = 36; // height of a row of the picture when there are so many
+const LOWEST = 35; // height of a row of the picture when there are so many
 const REACH = 10;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128];
 // Even steps of the logarithm, from 0.1 to 10, through 1.
@@ -103,7 +103,7 @@ const arrange = (width, T) => {
     ...right,
     width: width - right.x - 14,
     top: right.y + 44,
-    height: wide ? 248 : 150,
+    height: wide ? 240 : 150,
   };
   const rug = chart.top + chart.height + 66;
   return { left, track, weights, top, row, gauges, chart, rug, height: rug + 74 };
@@ -254,6 +254,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
   const put = (scores) => figure.set({ scores: array([scores.length], scores) });
   const rounded = (score) => clamp(Math.round(score * 10) / 10, -REACH, REACH);
 
+  figure.body.classList.add("softmax_and_scale");
   slider(figure, "temperature", {
     label: "temperature τ",
     values: TEMPERATURES,
@@ -261,9 +262,6 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
   });
   slider(figure, "head_size", { label: "head size D", values: SIZES });
   toggle(figure, "scaled", { label: "divide q·k by √D" });
-  button(figure, "draw again", () => figure.set({ seed: (figure.get("seed") + 1) % 4294967296 }), {
-    title: "Other random vectors",
-  });
   const row = controlRow(figure, "The row of scores");
   field(
     figure,
@@ -295,7 +293,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         put(typed);
       },
     },
-    { label: "scores", parent: row, size: 17, most: 80 },
+    { label: "scores", parent: row, size: 13, most: 80 },
   );
   const more = button(figure, "+ position", () => put([...read(), 0]), { parent: row });
   const less = button(figure, "− position", () => put(read().slice(0, -1)), { parent: row });
@@ -317,6 +315,9 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
     },
     { parent: row, title: "The first dot products of the sample, divided by √D" },
   );
+  button(figure, "draw again", () => figure.set({ seed: (figure.get("seed") + 1) % 4294967296 }), {
+    title: "Other random vectors",
+  });
   const drawing = svg("svg", { role: "group", "aria-label": "Scores, weights and dot products" });
   const picture = { row: svg("g"), chart: svg("g"), rug: svg("g") };
   const handles = svg("g");

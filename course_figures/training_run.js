@@ -24,6 +24,8 @@ const MOST_POINTS = 600;
 const MOST_HEADS = 4;
 // Pixels that the maps have, where there is room.
 const SIDE = 290;
+// Pixels of the chart's height where what the model writes stands beside the maps, too.
+const BESIDE = 225;
 
 const isShakespeare = (text, symbols) =>
   text.length === 1115394 && symbols.length === 65 && text.startsWith("First Citizen:\n");
@@ -173,6 +175,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
 
   // ---- what the reader holds -----------------------------------------------------------------
 
+  figure.body.classList.add("training_run");
   choice(figure, "model", {
     label: "model",
     options: MODELS.map((name) => [name, name]),
@@ -208,7 +211,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
   slider(figure, "rate", { label: "learning rate", values: RATES, show: plain });
   slider(figure, "batch", { label: "batch", values: BATCHES, show: plain });
   slider(figure, "context", { label: "context", values: CONTEXTS, show: plain });
-  const texts = controlRow(figure);
+  const texts = controlRow(figure, "The text");
   const file = html("input", { type: "file", accept: ".txt,text/plain" });
   const take = async (chosen) => {
     const content = chosen ? await chosen.text() : "";
@@ -217,7 +220,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
       file.value = "";
     });
   };
-  texts.append(html("label", { class: "cf-field" }, html("span", null, "Another text"), file));
+  texts.append(html("label", { class: "cf-button cf-file" }, "Another text …", file));
   figure.listen(file, "change", () => take(file.files[0]));
   const back = button(figure, "Back to the play", () => reset({ text: "" }), { parent: texts });
   figure.listen(figure.root, "dragover", (event) => event.preventDefault());
@@ -243,7 +246,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
       ? `after “${visible(labels[t])}”, “${visible(labels[s])}” has probability ${weight}`
       : `head ${matrix + 1}: from “${visible(labels[t])}” at ${t} to “${visible(labels[s])}” at ${s}, weight ${weight}`;
   };
-  const where = html("p", { class: "training_run-where" });
+  const where = html("p", { class: "training_run-place" });
   const matrices = Array.from({ length: MOST_HEADS }, (_, matrix) => {
     const parent = html("div");
     grid.append(parent);
@@ -258,13 +261,15 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     return { parent, map };
   });
   const left = html("section", null, html("p", { class: "live_model-head" }, "Loss"), chart);
-  const right = html("section", null, head, grid, where);
+  const right = html("section", { class: "training_run-where" }, head, grid, where);
   const written = html("div", { class: "training_run-sample cf-mono" });
-  figure.stage.append(
-    html("div", { class: "training_run-columns" }, left, right),
+  const below = html(
+    "section",
+    { class: "training_run-writes" },
     html("p", { class: "live_model-head" }, "What it writes now"),
     written,
   );
+  figure.stage.append(html("div", { class: "training_run-columns" }, left, right, below));
   figure.hint(
     "Thick line: loss on text that it does not learn from; thin line: on the batches. Turn rate, " +
       "batch and context while it runs. A text file, chosen or dropped here, stays on this machine.",
@@ -334,14 +339,23 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
       "Turn it down, and press Start over.",
     );
     const room = figure.room(left);
+    const high = figure.wide ? BESIDE : undefined;
     const across = Math.min(SIDE, figure.room(right));
     const heads = latest?.maps.H ?? (MODELS.indexOf(model) < MODELS.indexOf("four heads") ? 1 : 4);
     const looks = model === "four blocks" ? "Where its first block looks" : "Where it looks";
     setText(head, model === "bigram" ? "What it expects after each symbol" : looks);
     grid.style.height = `${across + 20}px`;
     yield;
-    if (about) lossChart(figure, chart, { room, batches, validation, lines: linesOf(text, model) });
-    else lossChart(figure, chart, { room, batches, validation, lines: [{ loss: 4, label: "" }] });
+    if (about)
+      lossChart(figure, chart, { room, high, batches, validation, lines: linesOf(text, model) });
+    else
+      lossChart(figure, chart, {
+        room,
+        high,
+        batches,
+        validation,
+        lines: [{ loss: 4, label: "" }],
+      });
     yield;
     matrices.forEach(({ parent, map }, matrix) => {
       parent.hidden = matrix >= heads;

@@ -29,6 +29,17 @@
     link?.closest("dialog").close();
   });
 
+  // The theme leaves the contents where they were on the page before; where one is now may be far
+  // from there.
+  const showHere = () => {
+    const contents = document.getElementById("pst-primary-sidebar");
+    const here = [...(contents?.querySelectorAll(".bd-docs-nav a.current") ?? [])].at(-1);
+    if (!here) return;
+    const [bar, link] = [contents, here].map((one) => one.getBoundingClientRect());
+    if (link.top < bar.top || link.bottom > bar.bottom)
+      contents.scrollTop += link.top - bar.top - bar.height / 3;
+  };
+
   // What scrolls sideways can be reached with the keyboard. The theme measures code and tables once,
   // maybe before the fonts are there that make them wider.
   const SCROLLS = "div.math, .still-figure, .diagram, pre, .pst-scrollable-table-container"
@@ -115,6 +126,7 @@
   searchWithoutServer();
   window.addEventListener("hashchange", show);
   document.addEventListener("DOMContentLoaded", show);
+  window.addEventListener("load", showHere);
   // The searched words, which the theme takes away when it has marked them. Of a short one it would
   // mark each place in longer words, and a question's words say nothing of what is looked for.
   const ASKED = ["how", "what", "when", "where", "which", "who", "why"];

@@ -8,6 +8,9 @@ import { Schedule } from "./schedule.js";
 import { readTheme, watchTheme } from "./theme.js";
 import { Walk } from "./walk.js";
 
+// Room from which on things stand beside each other; figures.css has the same.
+const WIDE = 46; // rem
+
 export class Frame {
   constructor(model, el, names, build) {
     this.model = model;
@@ -22,17 +25,22 @@ export class Frame {
     this.controls = html("div", { class: "cf-controls" });
     this.stage = html("div", { class: "cf-stage" });
     this.readout = html("div", { class: "cf-readout" });
-    this.guide = html("div"); // of a walk through the figure
-    this.hintWords = html("span");
-    this.hints = html("p", { class: "cf-hints" }, this.hintWords);
-    this.root = html(
+    this.guide = html("div", { class: "cf-guide" }); // of a walk through the figure
+    this.body = html(
       "div",
-      { class: "course-figure", role: "group", "aria-describedby": this.words.id },
+      { class: "cf-body" },
       this.guide,
       this.controls,
       this.fault,
       this.stage,
       this.readout,
+    );
+    this.hintWords = html("span");
+    this.hints = html("p", { class: "cf-hints" }, this.hintWords);
+    this.root = html(
+      "div",
+      { class: "course-figure", role: "group", "aria-describedby": this.words.id },
+      this.body,
       this.hints,
       this.words,
       this.status,
@@ -75,6 +83,17 @@ export class Frame {
     this.guide.replaceChildren(panel);
     this.hints.querySelector(".cf-link-walk")?.remove();
     this.hintWords.before(begin);
+  }
+
+  /** Where there is room, the picture stands on the left, controls and readout at its right. */
+  beside() {
+    this.body.classList.add("cf-beside");
+  }
+
+  /** Whether there is room for things beside each other. */
+  get wide() {
+    const letter = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return this.room(this.body) >= WIDE * letter;
   }
 
   /** What is shown, in words; call it whenever that changes. */

@@ -142,7 +142,7 @@ export function trace(engine, tokens, t, symbols) {
           `√${D}: a score of ${of(scores[s])}. Its softmax among ${t + 1} scores is ${of(values[s])}.`,
         terms: largestFirst(
           Array.from({ length: D }, (_, d) => ({
-            label: `channel ${d}: query ${of(query[head * D + d])} × key ${of(key(s, d))}, by √${D}`,
+            label: `channel ${d}: ${of(query[head * D + d])} × ${of(key(s, d))} / √${D}`,
             value: (query[head * D + d] * key(s, d)) / Math.sqrt(D),
           })),
         ),
@@ -170,13 +170,13 @@ export function trace(engine, tokens, t, symbols) {
         const head = Math.floor(i / D);
         const weights = engine.weights.subarray(((layer * H + head) * B + t) * B);
         const terms = Array.from({ length: t + 1 }, (_, s) => ({
-          label: `weight of “${visible(symbols[tokens[s]])}” at ${s}, ${of(weights[s])} × value ${of(block.values[s * C + i])}`,
+          label: `“${visible(symbols[tokens[s]])}” at ${s}: ${of(weights[s])} × ${of(block.values[s * C + i])}`,
           value: weights[s] * block.values[s * C + i],
           from: `head ${layer} ${head}`,
           place: s,
         }));
         return {
-          words: `Head ${head + 1}, channel ${i % D}: a mean of ${t + 1} values, ${of(found[i])}.`,
+          words: `Head ${head + 1}, channel ${i % D}: ${t + 1} weights times values, added up: ${of(found[i])}.`,
           terms: largestFirst(terms),
         };
       },

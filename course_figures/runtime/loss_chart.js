@@ -58,7 +58,7 @@ export const lossChart = ({ theme }, area, data) => {
     pen.fillText(grouped(part * steps), x(part * steps), high - BOTTOM + 12);
   }
   pen.textAlign = "center";
-  pen.fillText("steps; loss in nats", (LEFT + room) / 2, high - 7);
+  pen.fillText("steps; loss in nats, lower is better", (LEFT + room) / 2, high - 7);
 
   const path = (points, color, width) => {
     pen.strokeStyle = color;

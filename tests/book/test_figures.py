@@ -134,6 +134,15 @@ def test_under_every_figure_of_a_chapter_stand_three_things_to_try(name):
         assert steps == ["1. ", "2. ", "3. "], f"{name}, cell {number}"
 
 
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_imports_above_the_first_figure_take_one_line(name):
+    cells = json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    shown = ["data-course-figure=" in json.dumps(cell.get("outputs", [])) for cell in cells]
+    for cell in cells[: shown.index(True)]:
+        if cell["cell_type"] == "code" and "".join(cell["source"]).startswith(("import", "from")):
+            assert "hide-input" in cell["metadata"]["tags"], "".join(cell["source"])
+
+
 SMALLEST = """
 () => {
   const small = [];

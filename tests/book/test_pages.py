@@ -290,6 +290,20 @@ def test_panel_of_contents_closes_after_a_choice(served, visit):
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_contents_show_where_one_is_whatever_page_one_comes_from(served, visit):
+    reader = visit(served, viewport={"width": 1400, "height": 500})
+    page = reader.open(f"{served}/book/01-averages.html")
+    page.evaluate("document.getElementById('pst-primary-sidebar').scrollTop = 0")
+    for name in ("book/13-two-sequences", "book/references", "book/01-averages"):
+        page = reader.open(f"{served}/{name}.html")
+        here = page.locator("#pst-primary-sidebar .bd-docs-nav a.current").last
+        box = here.bounding_box()
+        assert 0 <= box["y"] <= 500 - box["height"], name
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_a_finger_finds_every_control_and_an_eye_what_goes_on_to_the_right(served, visit):
     reader = visit(served, viewport=PHONE, has_touch=True, is_mobile=True)
     page = reader.open(f"{served}/book/04-bigram.html")

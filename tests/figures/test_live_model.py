@@ -211,6 +211,22 @@ def test_keyboard_alone_types_steps_and_looks_around(figure_page):
 
 
 @browser
+def test_enter_in_the_prompt_writes_and_with_shift_breaks_the_line(figure_page):
+    page = figure_page(LiveModel("ROMEO:"))
+    prompt = page.get_by_label("Prompt")
+    prompt.press("End")
+    prompt.press("Shift+Enter")
+    settle(page)
+    assert trait(page, "prompt") == "ROMEO:\n"
+    prompt.press("Enter")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.wait_for_function(
+        "document.querySelector('.course-figure-mount').figureModel.get('text').length > 10"
+    )
+    assert trait(page, "prompt") == "ROMEO:\n"
+
+
+@browser
 def test_mouse_over_a_symbol_shows_where_the_head_looked_from_there(figure_page):
     page = figure_page(LiveModel("O Romeo"))
     page.locator(".live_model-context").hover(position={"x": 17 * 3.5, "y": 10})

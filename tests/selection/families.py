@@ -326,9 +326,14 @@ KINDS_OF_PAGES = (
 
 
 def pages(tests):
-    """Each kind of page is walked; of what else pages do, each with half of its cases."""
-    yield from where(lambda test: test.params.get("name") in KINDS_OF_PAGES)(tests)
-    yield from one_in(2)([one for one in tests if "name" not in one.params])
+    """Each kind of page is walked, and every figure's room measured; of what else pages do, each
+    with half of its cases.
+    """
+    rooms = [one for one in tests if one.module.endswith("test_figure_room.py")]
+    yield from where(lambda test: "gallery" in test.params["name"])(rooms)
+    others = [one for one in tests if one not in rooms]
+    yield from where(lambda test: test.params.get("name") in KINDS_OF_PAGES)(others)
+    yield from one_in(2)([one for one in others if "name" not in one.params])
 
 
 # Tests that take long, and the quicker ones that try the same promise.
@@ -548,7 +553,7 @@ FAMILIES = (
     ),
     Family(
         "pages",
-        ("book/test_pages.py",),
+        ("book/test_pages.py", "book/test_figure_room.py"),
         fixed=pages,
         seconds=3,
         about=file_of_page,
