@@ -31,8 +31,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_grader.defend.defense import unasked
 from course_judges.defending import asking, choosing, kinds
+from course_judges.defending.asking import unasked
 from course_judges.defending.own_words import TOKENS, shows_answer
 from course_judges.defending.program import program_of
 from course_judges.defending.shown import Shown

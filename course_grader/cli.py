@@ -56,9 +56,10 @@ app = typer.Typer(
 5. `course grade 01`: grade what lies in submitted/, in a sandbox
 6. `course late 01`: who was late and what it costs, counted again without grading
 7. `course regrade 01`: grade again, and see who gains and who loses before it is written
-8. `course feedback 01 --for moodle`: write what students get back
-9. `course export 01`: write the scores for your learning platform
-10. `course forget STUDENT`, `course anonymize FOLDER`: delete a student, or all names
+8. `course defend 01`: ask everybody about the code that they handed in
+9. `course feedback 01 --for moodle`: write what students get back
+10. `course export 01`: write the scores for your learning platform
+11. `course forget STUDENT`, `course anonymize FOLDER`: delete a student, or all names
 
 `course COMMAND --help` shows examples of each command.
 """,

@@ -16,6 +16,7 @@ import io
 import json
 import linecache
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -198,6 +199,63 @@ def train(task: str, request: str, write: Write | None = None) -> str:
     training = importlib.import_module("course_page.own_training")
     answer: str = training.answer(task, request, write)
     return answer
+
+
+def defend(task: str, request: str, write: Write | None = None) -> str:
+    """Questions about the code of an answer that has passed.
+
+    Parameters
+    ----------
+    task : str
+        For example "05/scores".
+    request : str
+        JSON: `before`, `source` and `call` as for `check`, `own` (sources of the task's own cells),
+        and `seed`, which decides which questions are asked.
+    write : callable (text, stream), optional
+        Called with what is printed.
+
+    Returns
+    -------
+    str
+        JSON: `code` (numbered lines), `given` (lines), and `questions`, each with `text` and
+        `options` (`text`, `right`, `reason`); texts are HTML. Or `says`, if there are none.
+    """
+    desk = importlib.import_module("course_judges.defending.at_desk")
+    asked = json.loads(request)
+    with printing(write):
+        space, _ = _after(asked["before"])
+        run_cell(space, asked["source"], task)
+        paper = desk.paper_at_desk(task, asked["call"], asked["own"], space, int(asked["seed"]))
+    if paper is None:
+        return json.dumps({"says": "No function or class was found that could be asked about."})
+    if not any(one.options for one in paper.questions):
+        return json.dumps({"says": f"No question could be made: {paper.lacking}."})
+    return json.dumps(
+        {
+            "code": [[number, text] for number, text in paper.code],
+            "given": [one.line for one in paper.given],
+            "questions": [
+                {
+                    "text": _with_code(one.text),
+                    "options": [
+                        {
+                            "text": _with_code(option.text),
+                            "right": option.right,
+                            "reason": _with_code(option.reason),
+                        }
+                        for option in one.options
+                    ],
+                }
+                for one in paper.questions
+                if one.options
+            ],
+        }
+    )
+
+
+def _with_code(words: str) -> str:
+    """Words as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(words))
 
 
 def turn(name: str, request: str, write: Write | None = None) -> str:

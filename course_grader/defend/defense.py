@@ -11,19 +11,14 @@ from course_grader.judge_job import Job
 from course_grader.sandbox.protocol import RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_judges import catalogue as judges
-from course_judges.defending.asking import Plan, found, plan, seed_of
+from course_judges.defending.asking import Plan, found, plan, seed_of, unasked
 from course_judges.defending.choosing import QUESTIONS, paper
 from course_judges.defending.contract import Paper
 from course_judges.defending.program import program_of
 from course_judges.defending.values import OddValueError
-from course_tasks import catalogue
-from course_tasks.observing import nothing
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
-# Their answers train a model, which no run on small inputs does in time.
-_TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
 
 
 @dataclass(frozen=True)
@@ -130,19 +125,3 @@ class Defense:
     def _empty(self, task: str) -> Paper:
         title = judges.as_written(task).title
         return Paper(task, title, self.student, (), lacking=self.lacking.get(task, "not run"))
-
-
-def unasked(task: str) -> str:
-    """Why nobody is asked about a task; empty if they are.
-
-    Parameters
-    ----------
-    task : str
-    """
-    if catalogue.probe(task).inputs is nothing:
-        return "it is an experiment, whose answer is no code"
-    if task in _TRAIN:
-        return "its answer trains a model, which takes too long to run dozens of times"
-    if catalogue.requires(task):
-        return "its answer is compiled, which takes too long to do dozens of times"
-    return ""

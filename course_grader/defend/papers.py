@@ -80,7 +80,7 @@ def in_order(tasks: Sequence[str], passes: dict[str, tuple[str, ...]]) -> list[s
     """Tasks that can be asked about, those first whose inputs fit on paper and that most of a class
     passed: who passed the same is asked about the same.
     """
-    from course_grader.defend.defense import unasked
+    from course_judges.defending.asking import unasked
     from course_judges.defending.small_inputs import numbers_of
 
     counts = Counter(task for mine in passes.values() for task in mine)

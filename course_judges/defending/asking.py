@@ -23,10 +23,15 @@ from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import Program, traced
 from course_judges.defending.values import OddValueError, Value, read_value
 from course_judges.equality import same_value
+from course_tasks import catalogue
 from course_tasks.answers import Answers, Array
+from course_tasks.observing import nothing
 from course_tasks.probing import Inputs
-from course_tasks.variant_runs import ERROR, OUTSIDE, packed
+from course_tasks.variant_runs import ERROR, OUTSIDE, UNSTEADY, packed
 
+# Their answers train a model, which no run on small inputs does in time.
+_TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
+UNREADABLE = "left what cannot be read"
 # Variants of one answer that are run; each takes some milliseconds.
 MOST_EDITS = 36
 # On so many draws, options are told apart: these on small inputs, and the rest as a check draws.
@@ -97,13 +102,31 @@ class Plan:
         return packed(json.dumps(asked), self.sets)
 
 
+def unasked(task: str) -> str:
+    """Why nobody is asked about a task; empty if they are.
+
+    Parameters
+    ----------
+    task : str
+    """
+    if catalogue.probe(task).inputs is nothing:
+        return "it is an experiment, whose answer is no code"
+    if task in _TRAIN:
+        return "its answer trains a model, which takes too long to run dozens of times"
+    if catalogue.requires(task):
+        return "its answer is compiled, which takes too long to do dozens of times"
+    return ""
+
+
 def seed_of(*parts: object) -> int:
     """A seed from the class's own, a task and a student: nobody has to write it down."""
     words = "\0".join(map(str, parts)).encode()
     return int.from_bytes(hashlib.sha256(words).digest()[:8], "big")
 
 
-def plan(task: str, program: Program, seed: int, *, counts: bool = True) -> Plan:
+def plan(
+    task: str, program: Program, seed: int, *, counts: bool = True, most: int = MOST_EDITS
+) -> Plan:
     """What is to be run for one student and one task.
 
     Parameters
@@ -115,12 +138,14 @@ def plan(task: str, program: Program, seed: int, *, counts: bool = True) -> Plan
         See `seed_of`.
     counts : bool
         Whether operations are counted, which needs PyTorch itself.
+    most : int
+        How many variants are run.
     """
     rng = np.random.default_rng(seed)
     recipe = small_inputs.recipe(task)
     chosen = tuple(
         one
-        for one in edits(program, MOST_EDITS, rng)
+        for one in edits(program, most, rng)
         if not shows_answer(task, program.source, one.after)
     )
     if recipe is None:
@@ -230,8 +255,10 @@ class Run:
 
     @property
     def odd(self) -> bool:
-        """Whether it returned something for the shown input that no task can take apart."""
-        return self.stopped(0) == OUTSIDE
+        """Whether nothing can be said of it: it returned something for the shown input that no task
+        can take apart, or something else each time.
+        """
+        return self.stopped(0) == OUTSIDE or self.error in (UNSTEADY, UNREADABLE)
 
     def same(self, other: Run, number: int) -> bool:
         """True if two programs gave the same on one set."""
@@ -298,9 +325,17 @@ def found(made: Plan, plain: Any) -> Found:
             raise OddValueError("the results are no JSON") from error
     if not isinstance(plain, list) or not 1 <= len(plain) <= len(made.programs):
         raise OddValueError("there are results of other programs than those of the plan")
-    runs = [_run(one) for one in plain]
+    runs = [_run(plain[0]), *(_run_of_variant(one) for one in plain[1:])]
     runs += [Run(error="not run")] * (len(made.programs) - len(runs))
     return Found(made, runs[0], tuple(runs[1:]))
+
+
+def _run_of_variant(plain: Any) -> Run:
+    """A variant may leave anything, such as numbers that no paper shows; it is then passed over."""
+    try:
+        return _run(plain)
+    except OddValueError:
+        return Run(error=UNREADABLE)
 
 
 def _run(plain: Any) -> Run:

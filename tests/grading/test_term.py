@@ -71,6 +71,8 @@ class Term:
             self.students_hand_in()
         elif command == "regrade 01":
             self.judge_is_mended()
+        elif "--scores" in command:
+            self.questions_are_answered(self.course.root / command.split()[-1])
         elif command.startswith("export"):
             text = WORKSHEET.format(most=standing(self.course, NAME).out_of)
             (self.course.root / "Worksheet.csv").write_text(text)
@@ -119,6 +121,13 @@ class Term:
             grade = book.find_grade(cell, NAME, NAME, student)
             grade.manual_score, grade.needs_manual_grade = points, False
             book.db.commit()
+
+    def questions_are_answered(self, table):
+        """On paper, and typed: everybody answers all with "a", and gets a point for the words."""
+        header, *rows = csv.reader(table.open(newline=""))
+        filled = [[row[0], *["a"] * 7, "1", ""] for row in rows]
+        with table.open("w", newline="") as file:
+            csv.writer(file).writerows([header, *filled])
 
     def judge_is_mended(self):
         shutil.copy(ROOT / RUNNING_SUM, self.packages / RUNNING_SUM)
@@ -217,6 +226,23 @@ def test_mended_judge_names_who_gains_and_loses_and_points_of_a_hand_stay(term):
         assert {name: marks[name] for name in read_by_hand} == read_by_hand, student
     judged = [cell for cell in after["Ben_Okri"].cells if cell.name not in read_by_hand]
     assert {cell.points == cell.out_of for cell in judged} == {True}
+
+
+def test_who_passed_is_asked_about_their_code_and_scores_are_given_by_hand(term):
+    papers = term.course.root / "exports" / f"{NAME}-defense"
+    assert {path.parent.name for path in papers.glob("*/paper.html")} == {
+        "Ada_Lovelace",
+        "Ben_Okri",
+        "Cem_Kaya",
+    }
+    assert "Dee_Novak: passed no task" in term.said["defend 01"][1]
+    with Gradebook(database_url(term.course), "averages-to-transformers") as book:
+        scores = {
+            one.student.id: one.notebooks[0].grades[0].manual_score
+            for one in book.assignment_submissions(f"{NAME}-defense")
+        }
+    assert set(scores) == {"Ada_Lovelace", "Ben_Okri", "Cem_Kaya"}
+    assert all(1 <= score <= 8 for score in scores.values())
 
 
 def test_feedback_and_scores_are_in_moodles_form(term):

@@ -138,3 +138,36 @@ def test_a_text_of_ones_own_that_is_long_becomes_a_corpus(in_page):
     done = in_page("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "6000000\n"
+
+
+LONG = """def attention_scores(x, w_query, w_key):
+    query = x @ w_query
+    key = x @ w_key
+    return query @ key.mT / math.sqrt(w_key.shape[-1])
+"""
+
+
+def defended(source, before=(SETUP,), seed=1):
+    request = {"before": list(before), "source": source, "own": [source], "call": CALL}
+    return json.loads(session.defend("05/scores", json.dumps({**request, "seed": seed})))
+
+
+def test_questions_about_an_answer_have_one_right_option_each_and_differ_by_seed():
+    found = defended(LONG)
+    assert found["code"][1] == [2, "    query = x @ w_query"]
+    assert len(found["questions"]) >= 3
+    for question in found["questions"]:
+        assert sum(option["right"] for option in question["options"]) == 1
+        assert len({option["text"] for option in question["options"]}) == 4
+    assert found == defended(LONG)
+    assert found["given"] != defended(LONG, seed=2)["given"]
+
+
+def test_what_cannot_be_asked_about_is_said():
+    assert "No function" in defended("attention_scores = max")["says"]
+    assert "stopped" in defended(STUB)["says"]
+
+
+def test_markup_in_an_answer_is_text_in_questions():
+    found = defended(LONG.replace("query = x", "query = x  # </code><img>\n    query = x"))
+    assert "<img" not in json.dumps([found["questions"], found["given"]])

@@ -329,3 +329,22 @@ def test_no_question_holds_a_piece_of_the_right_answer_that_the_student_did_not_
     assert shows_answer("05/scores", own, piece)
     assert not shows_answer("05/scores", f"{own}\n{piece}", piece)
     assert not shows_answer("05/scores", own, "a.mT")
+
+
+def test_a_change_after_which_unwritten_memory_is_read_is_asked_about_nowhere():
+    source = (
+        "def scores(x, w_query, w_key):\n"
+        "    query, key = x @ w_query, x @ w_key\n"
+        "    made = torch.empty(*x.shape[:-1], x.shape[-2])\n"
+        "    made[...] = query @ key.mT / w_key.shape[1] ** 0.5\n"
+        "    return made\n"
+    )
+    program = program_of([source], "scores")
+    plan = asking.plan("05/scores", program, 5)
+    change = next(one for one in edits(program) if one.first == 4 and not one.after)
+    plan = dataclasses.replace(plan, edits=(change,))
+    space = {"torch": torch}
+    sent = run_variants_on_bytes(catalogue.probe("05/scores"), space, plan.message())
+    found = asking.found(plan, sent)
+    assert found.own.error == ""
+    assert found.variants[0].odd
