@@ -10,6 +10,7 @@ error names them.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import re
@@ -190,10 +191,13 @@ class Found:
     parts : Parts
     form : Form
         What the program does with them.
+    place : int
+        Which one it is among all readings of such a state.
     """
 
     parts: Parts
     form: Form
+    place: int
 
 
 def find(
@@ -231,14 +235,14 @@ def find(
         Names the tensors that have no place, or says that other logits follow from them.
     """
     readings = list(itertools.islice(_readings(parameters, buffers or {}, config), most))
-    for parts in readings:
+    for place, parts in enumerate(readings):
         for form in ACCEPTED:
             if _explains(parts, form, tokens, logits):
-                return Found(parts, form)
-    for parts in readings[:_READINGS_FOR_A_MESSAGE]:
+                return Found(parts, form, place)
+    for place, parts in enumerate(readings[:_READINGS_FOR_A_MESSAGE]):
         for form in _OTHER_FORMS:
             if _explains(parts, form, tokens, logits):
-                return Found(parts, form)
+                return Found(parts, form, place)
     raise CheckpointError(
         "each tensor has a place in the GPT of chapter 08, but in no order of them does that GPT "
         "give this program's logits. Does it compute something that has no weights, such as "
@@ -267,6 +271,52 @@ def gpt_of(model: nn.Module, config: Config) -> GPT:
     CheckpointError
         Names what has no place in the GPT of chapter 08. Nothing is made then.
     """
+    telling = _state_of(with_drawn_weights(copy.deepcopy(model), seed=0), config)
+    found = find(*telling)
+    if found.form not in ACCEPTED:
+        raise CheckpointError(f"this program has {_differs(found.form)}, which has no place in it")
+    parameters, _, tokens, logits, buffers = _state_of(model, config)
+    parts = next(itertools.islice(_readings(parameters, buffers, config), found.place, None))
+    if not _explains(parts, found.form, tokens, logits):
+        raise CheckpointError(
+            "with other weights this program is the GPT of chapter 08, and with its own it is not. "
+            "Does it compute with something that isn't among its parameters?"
+        )
+    return _filled(replace(found, parts=parts), config)
+
+
+def with_drawn_weights(model: nn.Module, seed: int) -> nn.Module:
+    """The model with all weights drawn anew: matrices from scratch, vectors near what they were.
+
+    With weights that have hardly been trained, many programs compute the same: scores are near 0
+    and rotations of them too.
+
+    Parameters
+    ----------
+    model : Module
+        It is changed.
+    seed : int
+
+    Returns
+    -------
+    Module
+        The same one.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for one in model.parameters():
+            noise = torch.randn(tuple(one.shape), generator=generator).to(one.device)
+            if one.ndim >= 2:
+                one.copy_(noise * float(one.numel()) ** -0.25)
+            else:
+                one.copy_(one + 0.2 * noise)
+    return model
+
+
+def _state_of(
+    model: nn.Module, config: Config
+) -> tuple[dict[str, Tensor], Config, Tensor, Tensor, dict[str, Tensor]]:
+    """What `find` is asked with."""
     V, T = config.vocab_size, min(config.block_size, 12)
     tokens = (torch.arange(2 * T) * 7 % V).view(2, T)
     with evaluation_mode(model), torch.no_grad():
@@ -274,10 +324,7 @@ def gpt_of(model: nn.Module, config: Config) -> GPT:
         logits = logits_in(model(tokens.to(device), tokens.to(device)), 2, T, V).cpu().float()
     parameters = {name: one.detach().cpu().float() for name, one in model.named_parameters()}
     buffers = {name: one.detach().cpu() for name, one in model.named_buffers()}
-    found = find(parameters, config, tokens, logits, buffers)
-    if found.form not in ACCEPTED:
-        raise CheckpointError(f"this program has {_differs(found.form)}, which has no place in it")
-    return _filled(found, config)
+    return parameters, config, tokens, logits, buffers
 
 
 def logits_in(result: Any, B: int, T: int, V: int) -> Tensor:

@@ -19,7 +19,7 @@ from course_lib import role_map
 from course_lib.errors import CheckpointError
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.flattening import described
-from course_tasks.inputs import Rng, seeded, tensor, whole
+from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 START_ROWS = 16
@@ -68,16 +68,8 @@ def made(answer: Any, given: Inputs, n_layer: int, **others: int) -> nn.Module:
 
 
 def drawn(model: nn.Module, given: Inputs) -> nn.Module:
-    """The model with all weights drawn anew: matrices from scratch, vectors near what they were."""
-    generator = seeded(int(given["seed"]))
-    with torch.no_grad():
-        for one in model.parameters():
-            noise = torch.randn(tuple(one.shape), generator=generator)
-            if one.ndim >= 2:
-                one.copy_(noise * float(one.numel()) ** -0.25)
-            else:
-                one.copy_(one + 0.2 * noise)
-    return model
+    """The model with all weights drawn anew."""
+    return role_map.with_drawn_weights(model, int(given["seed"]))
 
 
 def read(model: nn.Module, tokens: Tensor) -> Tensor:

@@ -19,6 +19,9 @@ WITHOUT_A_PLACE = {
     "norms afterwards": "norms after each addition",
     "rotary positions": "rotations",
     "branches side by side": "in no order",
+    "branches in one row": "no tensors are numbered from 0 to 2",
+    "distances move scores": "near",
+    "layers as an axis of each weight": "no tensors are numbered from 0 to 2",
 }
 
 
@@ -49,6 +52,16 @@ def test_program_becomes_the_courses_gpt_with_the_same_logits(style, config):
     with torch.no_grad():
         theirs = role_map.logits_in(model(tokens, tokens), *tokens.shape, config.vocab_size)
         torch.testing.assert_close(ours(tokens)[0], theirs, rtol=1e-3, atol=1e-3)
+
+
+def test_rotations_are_told_before_anything_is_learned():
+    torch.manual_seed(0)
+    config = SIZES[0]
+    new = PROGRAMS["rotary positions"]["GPT"](13, 10, 24, 4, 3)  # scores of hardly anything
+    before = [one.clone() for one in new.parameters()]
+    with pytest.raises(CheckpointError, match="rotations"):
+        role_map.gpt_of(new, config)
+    assert all(map(torch.equal, before, new.parameters()))
 
 
 @pytest.mark.parametrize("style", WITHOUT_A_PLACE)
