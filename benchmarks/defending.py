@@ -18,7 +18,9 @@ import ast
 import inspect
 import itertools
 import json
+import os
 import re
+import resource
 import shutil
 import statistics
 import sys
@@ -367,11 +369,17 @@ def of_class(size):
         course = Course(class_of(size, Path(folder)))
         release(course, "05-head", gradebook=True)
         grade(course, "05-head")
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        before = sum(one.ru_utime + one.ru_stime for one in used)
         began = time.monotonic()
         made = make(course, "05-head")
         write_pages(made)
         took = time.monotonic() - began
         print(f"{len(made.papers)} papers with keys in {took:.1f} s; without: {made.left[:5]}")
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        cpu = sum(one.ru_utime + one.ru_stime for one in used) - before
+        load = os.getloadavg()[0]
+        print(f"processor time of all processes: {cpu:.0f} s, at a load of {load:.1f}")
         print(f"tasks: {dict(Counter(one.task for one in made.papers))}")
         print(f"questions: {dict(Counter(len(one.questions) for one in made.papers))}")
         overlaps = []

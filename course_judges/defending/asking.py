@@ -36,21 +36,21 @@ UNREADABLE = "left what cannot be read"
 MOST_EDITS = 36
 # On so many draws, options are told apart: these on small inputs, and the rest as a check draws.
 DRAWS, SMALL_DRAWS = 40, 30
-_PAIRS = 4
+_PAIRS, _EDGES = 4, 3
 _MOST_BYTES_OF_RESULTS = 48 * 2**20
 _ARGUMENT_VARIATIONS = (
     ("every number of {name} is 0", lambda a: np.zeros_like(a)),
     ("every number of {name} is 2", lambda a: np.full_like(a, 2)),
     ("the numbers of {name} are 1000 times as large", lambda a: a * 1000),
     ("the numbers of {name} have the opposite sign", lambda a: -a),
-    ("the first row of {name} is 0", lambda a: _with_first(a, 0)),
-    ("the first row of {name} is −∞", lambda a: _with_first(a, -np.inf)),
+    ("the first {part} of {name} is 0", lambda a: _with_first(a, 0)),
+    ("the first {part} of {name} is −∞", lambda a: _with_first(a, -np.inf)),
 )
 
 
 def _with_first(array: Array, number: float) -> Array:
     made = array.copy()
-    made[(0,) * (array.ndim - 1)] = number
+    made[(0,) * max(1, array.ndim - 1)] = number
     return made
 
 
@@ -142,14 +142,15 @@ def plan(
         How many variants are run.
     """
     rng = np.random.default_rng(seed)
-    recipe = small_inputs.recipe(task)
+    recipe = small_inputs.recipe(task, rng)
     chosen = tuple(
         one
         for one in edits(program, most, rng)
         if not shows_answer(task, program.source, one.after)
     )
     if recipe is None:
-        sets = list(_drawn(task))
+        ordinary, edges = _drawn(task)
+        sets = [*ordinary, *edges]
         case = small_inputs.first_case(task)
         every = tuple(range(len(sets)))
         roles = {
@@ -158,11 +159,12 @@ def plan(
             "own": (),
             "drawn": every[1:],
             "whole": every[1:],
+            "edges": every[len(ordinary) :],
         }
         return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
     sets = [recipe.inputs(rng)]
-    drawn = [recipe.inputs(rng) for _ in range(SMALL_DRAWS)]
-    drawn += list(_drawn(task))[: DRAWS - SMALL_DRAWS]
+    ordinary, edges = _drawn(task)
+    drawn = [*(recipe.inputs(rng) for _ in range(SMALL_DRAWS)), *ordinary, *edges]
     sets += drawn
     pairs: list[tuple[int, int, str]] = []
     for base in range(1, _PAIRS + 1) if recipe.positions else ():
@@ -179,13 +181,15 @@ def plan(
         if array.dtype.kind != "f" or array.ndim == 0 or array.size > small_inputs.MOST_NUMBERS:
             continue
         for words, change in _ARGUMENT_VARIATIONS:
-            special.append((len(sets), name, words))
+            part = "row" if array.ndim > 1 else "number"
+            special.append((len(sets), name, words.replace("{part}", part)))
             sets.append({**sets[0], name: change(array).astype(array.dtype)})
     roles = {
         "shown": (0,),
         "drawn": (*range(1, len(drawn) + 1), *moved),
         # These are as checks draw them, so that every case can be asked.
         "whole": tuple(range(SMALL_DRAWS + 1, len(drawn) + 1)),
+        "edges": tuple(range(len(drawn) - len(edges) + 1, len(drawn) + 1)),
         "own": tuple(n for n, _, _ in special),
         "counted": counted,
     }
@@ -195,14 +199,13 @@ def plan(
 
 
 @lru_cache(maxsize=128)
-def _drawn(task: str) -> tuple[Inputs, ...]:
-    """Inputs as checks draw them: the same for a class."""
-    found: list[Inputs] = []
-    for seed in range(DRAWS):
-        found += small_inputs.drawn(task, seed)
-        if len(found) > DRAWS - SMALL_DRAWS:
-            break
-    return tuple(found)
+def _drawn(task: str) -> tuple[tuple[Inputs, ...], tuple[Inputs, ...]]:
+    """Inputs as checks draw them, and some at the edges of what a task allows, where many programs
+    give the same; both are the same for a class.
+    """
+    found = [small_inputs.drawn(task, seed) for seed in range(DRAWS - SMALL_DRAWS)]
+    edges = [one for of_seed in found[:_EDGES] for one in of_seed[1:]]
+    return tuple(of_seed[0] for of_seed in found), tuple(edges)
 
 
 def _moved(
@@ -281,9 +284,11 @@ class Found:
 
     @property
     def draws(self) -> tuple[int, ...]:
-        """The sets on which options are told apart."""
-        moved = {n for _, n, _ in self.plan.pairs}
-        return tuple(n for n in self.plan.roles["drawn"] if n not in moved)
+        """The sets on which options are told apart: neither those that differ from another one in
+        one place, nor the edges of what a task allows.
+        """
+        others = {*(n for _, n, _ in self.plan.pairs), *self.plan.roles["edges"]}
+        return tuple(n for n in self.plan.roles["drawn"] if n not in others)
 
     @cached_property
     def right(self) -> bool:

@@ -15,6 +15,7 @@ from course_judges.defending.shown import Shown
 QUESTIONS = 8
 # More of one kind tire, and are easier one after the other.
 MOST_OF_A_KIND = 3
+_MOST = {"scale": 2, "shape": 2, "nan": 1, "leak": 2}
 # These ask for other numbers each time.
 _NUMBERS = ("read", "change", "find")
 # In which order kinds are drawn from; a kind that has no question left is passed over.
@@ -64,7 +65,7 @@ def choose(pool: Sequence[Question], rng: np.random.Generator, most: int) -> lis
     """
     of_kind = {kind: [one for one in pool if one.kind == kind] for kind in KINDS}
     left = {
-        kind: [ones[n] for n in rng.permutation(len(ones))][:MOST_OF_A_KIND]
+        kind: [ones[n] for n in rng.permutation(len(ones))][: _MOST.get(kind, MOST_OF_A_KIND)]
         if kind not in _NUMBERS
         else [ones[n] for n in rng.permutation(len(ones))]
         for kind, ones in of_kind.items()

@@ -29,6 +29,14 @@ _NEVER = (8, "It becomes 8 times as large.")
 _WITHIN = 0.12
 _LEAST_COUNT = 6
 
+# Changes that a person makes by mistake, and can give a reason against.
+_MISREADINGS = frozenset({
+    "axis", "call", "left-out", "left-alone", "right-alone", "exchanged", "transpose", "view",
+    "comparison", "arithmetic", "keyword", "correction", "diagonal", "function", "root", "fill",
+    "everything", "slice", "negated-mask", "exchanged-choices", "sign", "axes", "argument",
+})  # fmt: skip
+_QUESTIONS_IN_WORDS = 6
+
 Options = Sequence[Option]
 
 
@@ -99,7 +107,7 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             whole = f" All of it: `{written(value)}`." if value.array.size <= _LONGEST_VALUE else ""
             because = f"Your code was run on this input.{whole}"
             options = [Option(f"`{written(right)}`", right=True, reason=because), *wrong]
-            what = _entry(name, index, value)
+            what = _entry(name, index, value, line)
             said = _after(line, count, name)
             topic = f"read {line} {name} {index} {written(right)}"
             statement = _lines_of(shown, line)
@@ -118,7 +126,7 @@ def _after(line: int, count: int, name: str) -> str:
     return f"right after your line {line}{times}"
 
 
-def _entry(name: str, index: tuple[int, ...], value: Value) -> str:
+def _entry(name: str, index: tuple[int, ...], value: Value, line: int) -> str:
     at = ""
     if index and value.python:
         at = "".join(f"[{n}]" for n in index)
@@ -126,7 +134,8 @@ def _entry(name: str, index: tuple[int, ...], value: Value) -> str:
         at = f"[{', '.join(map(str, index))}]"
     if name_is_plain(name):
         return f"`{name}{at}`"
-    part = f"part `{name}` of what this line returns" if name else "what this line returns"
+    part = f"what line {line} returns"
+    part = f"part `{name}` of {part}" if name else part
     return f"entry `{at}` of {part}" if at else part
 
 
@@ -143,7 +152,7 @@ def _misread(
     if len(index) >= 2:
         turned = (*index[:-2], index[-1], index[-2])
         if all(n < length for n, length in zip(turned, value.shape, strict=True)):
-            reason = f"That is {_entry(name, turned, value)}: row and column exchanged."
+            reason = f"That is {_entry(name, turned, value, line)}: row and column exchanged."
             yield value.at(turned), reason
     for number in rng.permutation(len(shown.variants)):
         one = shown.variants[number]
@@ -156,11 +165,11 @@ def _misread(
     for number in rng.permutation(len(others)):
         other_index = others[number]
         if other_index != index and presentable(value.at(other_index)):
-            yield value.at(other_index), f"That is {_entry(name, other_index, value)}."
+            yield value.at(other_index), f"That is {_entry(name, other_index, value, line)}."
     for before, other_name, _, held in shown.seen():
         known = before < line and held.array is not None and held.shape == value.shape
         if known and presentable(held.at(index)):
-            reason = f"That is {_entry(other_name, index, held)} after line {before}."
+            reason = f"That is {_entry(other_name, index, held, before)} after line {before}."
             yield held.at(index), reason
 
 
@@ -197,7 +206,7 @@ def _shape(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             ),
             *(Option(f"`{written_shape(s)}`", right=False, reason=r) for s, r in taken.items()),
         ]
-        what = f"`{name}`" if name_is_plain(name) else _entry(name, (), value)
+        what = f"`{name}`" if name_is_plain(name) else _entry(name, (), value, line)
         said = f" {_after(line, count, name)}" if name_is_plain(name) else ""
         topic = f"shape {line} {name} {value.shape}"
         text = f"Which shape has {what}{said}?"
@@ -388,7 +397,8 @@ def _effect(shown: Shown, one: Variant) -> str:
         return f"It stops: {_error(one)}."
     for part, own in shown.returned.items():
         held = one.returned.get(part)
-        if shown.on_paper and held is not None and held.apart(own):
+        few = presentable(own) and held is not None and presentable(held)
+        if shown.on_paper and few and held is not None and held.apart(own):
             return f"For the input above, it gives {short(held)} instead of {short(own)}."
     return "The result was another one in every draw."
 
@@ -634,10 +644,12 @@ def _why(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         section = step.section or task.section
         text = f"In one sentence: what does this task need “{name}” for?"
         yield Question("why", f"why {name}", (), text, model_answer=f"{step.why} See {section}.")
-    if task.steps:
-        return
-    changed = [one for one in shown.variants if one.differs and not one.stopped]
-    for number in rng.permutation(len(changed))[:6]:
+    changed = [
+        one
+        for one in shown.variants
+        if one.differs and not one.stopped and one.edit.operator in _MISREADINGS
+    ]
+    for number in rng.permutation(len(changed))[:_QUESTIONS_IN_WORDS]:
         one = changed[number]
         text = f"{_told(one)} In one sentence: what goes wrong then, and why?"
         answer = f"{_effect(shown, one)} See {task.section}."

@@ -35,6 +35,9 @@ _MOST_COMBINATIONS = 40_000
 _MOST_TRIES = 40
 _MOST_CASES = 4
 _LONGEST = 8
+_TIMES_TO_TRY = 50
+# So many forms with other lengths, none of them much longer in all than the first.
+_FORMS, _MUCH_LONGER = 6, 1.35
 # A dimension that always has so few entries keeps them.
 _KEPT = 3
 # Mostly near 0: a softmax of large differences shows only its largest number.
@@ -119,20 +122,30 @@ class Recipe:
         }
 
 
-@cache
-def recipe(task: str) -> Recipe | None:
+def recipe(task: str, rng: np.random.Generator | None = None) -> Recipe | None:
     """How the inputs of a task are made small.
 
     Parameters
     ----------
     task : str
         For example "05/scores".
+    rng : Generator, optional
+        Which of several forms, with other lengths; the smallest by default.
 
     Returns
     -------
     Recipe or None
         None if the right answer takes none of the small inputs that were tried.
     """
+    found = _recipes(task)
+    if not found:
+        return None
+    return found[0 if rng is None else int(rng.integers(len(found)))]
+
+
+@cache
+def _recipes(task: str) -> tuple[Recipe, ...]:
+    """The smallest forms, with one case."""
     known, probe = judges.task(task), catalogue.probe(task)
     draw = known.inputs or probe.inputs
     every = [probe.shown(draw(np.random.default_rng(seed))) for seed in range(_MOST_DRAWS)]
@@ -140,7 +153,7 @@ def recipe(task: str) -> Recipe | None:
     names = min((frozenset(one) for one in every), key=len)
     draws = [one for one in every if set(one) == names][:_DRAWS]
     if len(draws) < 2 or not names:
-        return None
+        return ()
     groups = _dimensions(draws)
     values = [_values(group, draws) for group in groups]
     whole, at = _whole_numbers(draws, values), _positions(groups, draws)
@@ -149,14 +162,22 @@ def recipe(task: str) -> Recipe | None:
     ahead = groups.index(at) if at in groups else None
     strict = itertools.islice(_combinations(values, batch, ahead), _MOST_TRIES)
     lax = itertools.islice(_combinations(values, batch, ahead, ordered=False), _MOST_TRIES)
+    found: list[Recipe] = []
     for small in itertools.chain(strict, lax):
         lengths = {place: small[n] for n, group in enumerate(groups) for place in group}
         bounds = {name: one.small(small) for name, one in whole.items()}
-        for case in itertools.islice(probe.cases, _MOST_CASES):
+        cases = [found[0].case] if found else itertools.islice(probe.cases, _MOST_CASES)
+        for case in cases:
             made = Recipe(task, case, names, lengths, bounds, at)
+            size = sum(lengths.values())
+            if found and size > sum(found[0].lengths.values()) * _MUCH_LONGER:
+                return tuple(found)
             if all(_fits(known, probe, made, seed) for seed in range(2)):
-                return made
-    return None
+                found.append(made)
+                break
+        if len(found) == _FORMS:
+            break
+    return tuple(found)
 
 
 def expected(task: str, case: str, given: Inputs) -> Answers | None:
@@ -386,15 +407,22 @@ def _exact(values: Array, rng: np.random.Generator) -> Array:
     held = values[np.isfinite(values)]
     if held.size == 0 or bool((held == np.round(held * 4) / 4).all()):
         return values
-    made = np.where(np.isfinite(values), rng.choice(_NUMBERS, values.shape), values)
-    if held.min() >= 0 and held.max() <= 1:
-        if values.ndim and np.allclose(values.sum(-1), 1, atol=1e-3):
-            made = _shares(values.shape, rng)
-        else:
-            made = np.where(np.isfinite(values), rng.integers(1, 4, values.shape) / 4, values)
-    elif held.min() >= 0:
-        made = np.where(np.isfinite(values), rng.integers(1, 5, values.shape), values)
+    for _ in range(_TIMES_TO_TRY):
+        made = np.where(np.isfinite(values), _drawn_like(values, held, rng), values)
+        # Of a row of equal numbers, too many programs make the same.
+        if made.shape[-1] < 2 or bool(np.all(np.ptp(made, axis=-1) > 0)):
+            break
     return made.astype(values.dtype)
+
+
+def _drawn_like(values: Array, held: Array, rng: np.random.Generator) -> Array:
+    if held.min() < 0:
+        return np.asarray(rng.choice(_NUMBERS, values.shape))
+    if held.max() > 1:
+        return np.asarray(rng.integers(1, 5, values.shape))
+    if np.allclose(values.sum(-1), 1, atol=1e-3):
+        return _shares(values.shape, rng)
+    return np.asarray(rng.integers(1, 4, values.shape)) / 4
 
 
 def _shares(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
