@@ -5,6 +5,7 @@ import { inert } from "./inert.js";
 import { Printed, showResult } from "./outputs.js";
 import { standing } from "./marks.js";
 import { button, Progress, keyHint } from "./controls.js";
+import { Defense } from "./defend.js";
 
 export class Task {
   /**
@@ -208,13 +209,26 @@ export class Task {
   follow() {
     if (this.progress) this.progress.show(this.desk.python, this.job);
     this.trial?.follow();
+    this.defense?.follow();
     this.training?.follow();
   }
 
   show(verdict) {
     this.verdict.classList.remove("cp-stale");
     this.verdict.replaceChildren(...(verdict ? [inert(verdict.html)] : []));
-    this.desk.mark(this, standing(verdict));
+    const state = standing(verdict);
+    this.desk.mark(this, state);
+    this.offerQuestions(state === "done");
+  }
+
+  /** Below an answer that has all its points: questions about its own lines. */
+  offerQuestions(passed) {
+    if (passed && !this.about.unasked) {
+      this.defense ??= new Defense(this);
+      this.verdict.after(this.defense.element);
+    } else {
+      this.defense?.element.remove();
+    }
   }
 
   ownCell() {

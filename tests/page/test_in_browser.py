@@ -195,6 +195,36 @@ def test_answers_are_judged_in_a_page_of_a_folder(desk):
     judges(desk(HEAD, "file"))
 
 
+LINES = """def attention_scores(x, w_query, w_key):
+    query = x @ w_query
+    key = x @ w_key
+    return query @ key.transpose(-2, -1) / w_query.shape[-1] ** 0.5
+"""
+
+
+def test_an_answer_that_passed_is_asked_about_and_says_where_options_come_from(reader):
+    page = reader.page
+    task = page.locator(SCORES)
+    assert task.locator(".cp-defense").count() == 0
+    page.evaluate(SET, ["05/scores", LINES, None])
+    page.evaluate(CHECK, "05/scores")
+    task.locator(".cp-defense > summary").click()
+    task.get_by_role("button", name="Ask me").click()
+    task.locator(".cp-question").first.wait_for()
+    assert task.locator(".cp-question").count() == 3
+    assert "2      query = x @ w_query" in task.locator(".cp-defense pre").first.inner_text()
+    signs = []
+    for n in range(4):
+        task.locator(".cp-question").first.locator("li button").nth(n).click()
+        signs.append(task.locator(".cp-question").first.locator("[role=status]").inner_text())
+    assert sorted(text[0] for text in signs) == ["✓", "✗", "✗", "✗"]
+    assert all(len(text) > 10 for text in signs)
+    # A wrong answer is not asked about.
+    page.evaluate(SET, ["05/scores", WRONG, None])
+    page.evaluate(CHECK, "05/scores")
+    assert task.locator(".cp-defense").count() == 0
+
+
 def test_checks_pressed_while_python_loads_wait_their_turn(reader):
     assert reader.bars == 2
 
