@@ -22,6 +22,9 @@ _COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 # The folders of a chapter's tasks and judges, and those of a project.
 _CHAPTER = re.compile(r"ch(\d\d)_|project_(\w+)")
 
+# What asks about code that was graded already: no judge and no check looks at it.
+_AFTERWARDS = ("defending", "variant_runs.py")
+
 # A release has a new number; by itself that computes nothing, so it makes no grade stale.
 _NUMBER_OF_THE_RELEASE = re.compile(rb'^__version__ = "[^"]*"$', re.MULTILINE)
 
@@ -82,6 +85,10 @@ def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
     for path in sorted([*package.rglob("*.py"), *package.rglob("*.txt")]):
         own = _CHAPTER.match(path.relative_to(package).parts[0])
         name = "" if own is None else own[1] or own[2].replace("_", "-")
+        first = path.relative_to(package).parts[0]
+        # Workers have to agree on all that runs inside, and so on this, too.
+        if chapters is not None and first in _AFTERWARDS:
+            continue
         if not name or chapters is None or name in chapters:
             yield path
 
