@@ -42,7 +42,7 @@ ERROR, OUTSIDE = "error", "(outside)"
 # a variant may have a loop that never ends.
 SECONDS_OF_A_PROGRAM = 1.0
 SECONDS_OF_THE_FIRST = 4.0
-SECONDS_OF_ALL = 12.0
+SECONDS_OF_ALL = 8.0
 _LOOKS = 32
 # Larger arrays are told apart by some sums of theirs.
 MOST_NUMBERS = 400

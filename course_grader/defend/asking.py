@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,8 +86,27 @@ def ask_one(
     return Asked(one.student, problem=problem or "its run proved nothing twice")
 
 
+def ask_until(
+    one: Submission,
+    tasks: Sequence[str],
+    enough: Callable[[Paper], bool],
+    whole: Class,
+    runner: Runner,
+    judges: Judges,
+) -> Asked:
+    """Ask about one task after the other, until a paper is good enough; see `ask_one`."""
+    papers: tuple[Paper, ...] = ()
+    for task in tasks:
+        asked = ask_one(one, [task], whole, runner, judges)
+        papers += asked.papers
+        if asked.problem or any(enough(paper) for paper in asked.papers):
+            break
+    return Asked(one.student, papers, "" if papers else asked.problem)
+
+
 def ask_class(
     ones: Sequence[tuple[Submission, Sequence[str]]],
+    enough: Callable[[Paper], bool],
     whole: Class,
     runner: Runner,
     judges: Judges,
@@ -98,6 +117,9 @@ def ask_class(
     Parameters
     ----------
     ones : sequence of (Submission, tasks)
+        The tasks in the order in which they are tried.
+    enough : callable (Paper) -> bool
+        Whether no other task has to be tried.
     whole : Class
     runner : Runner
     judges : Judges
@@ -106,7 +128,9 @@ def ask_class(
     """
     with ThreadPoolExecutor(jobs) as pool:
         waiting = [
-            pool.submit(ask_one, one, tasks, whole, runner, judges) for one, tasks in ones if tasks
+            pool.submit(ask_until, one, tasks, enough, whole, runner, judges)
+            for one, tasks in ones
+            if tasks
         ]
         try:
             for done in as_completed(waiting):

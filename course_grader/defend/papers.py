@@ -196,7 +196,7 @@ def _asked(
         tasks = sorted({task for _, mine in wanted for task in mine})
         judges.require(tasks)
         judges.expect(tasks)
-        came = ask_class(wanted, whole, runner, judges, jobs or runner.slots)
+        came = ask_class(wanted, enough, whole, runner, judges, jobs or runner.slots)
         for done, one in enumerate(came, start=1):
             best = best_of(one.papers)
             if best is not None:
@@ -209,11 +209,15 @@ def _asked(
     return papers, left
 
 
+def enough(paper: Paper) -> bool:
+    """Whether no other task has to be tried for this student."""
+    return len(paper.questions) >= FEWEST
+
+
 def best_of(papers: Sequence[Paper]) -> Paper | None:
     """The first paper with enough questions, or else the longest; None if there is none."""
-    enough = [one for one in papers if len(one.questions) >= FEWEST]
     longest = max(papers, key=lambda one: len(one.questions), default=None)
-    best = enough[0] if enough else longest
+    best = next((one for one in papers if enough(one)), longest)
     return best if best is not None and best.questions else None
 
 

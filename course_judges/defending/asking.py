@@ -34,9 +34,12 @@ _TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
 UNREADABLE = "left what cannot be read"
 # Variants of one answer that are run; each takes some milliseconds.
 MOST_EDITS = 36
-# On so many draws, options are told apart: these on small inputs, and the rest as a check draws.
-DRAWS, SMALL_DRAWS = 40, 30
-_PAIRS, _EDGES = 4, 3
+# On so many draws, as checks make them, options are told apart; small inputs would often agree by
+# chance. In some of them, and at some edges of what a task allows, every case is asked.
+DRAWS = 40
+_WHOLE, _EDGES = 10, 3
+# Small inputs, each with two others that differ in one position.
+_PAIRS = 4
 _MOST_BYTES_OF_RESULTS = 48 * 2**20
 _ARGUMENT_VARIATIONS = (
     ("every number of {name} is 0", lambda a: np.zeros_like(a)),
@@ -125,7 +128,13 @@ def seed_of(*parts: object) -> int:
 
 
 def plan(
-    task: str, program: Program, seed: int, *, counts: bool = True, most: int = MOST_EDITS
+    task: str,
+    program: Program,
+    seed: int,
+    *,
+    counts: bool = True,
+    most: int = MOST_EDITS,
+    draws: int = DRAWS,
 ) -> Plan:
     """What is to be run for one student and one task.
 
@@ -140,6 +149,8 @@ def plan(
         Whether operations are counted, which needs PyTorch itself.
     most : int
         How many variants are run.
+    draws : int
+        On how many draws.
     """
     rng = np.random.default_rng(seed)
     recipe = small_inputs.recipe(task, rng)
@@ -149,7 +160,7 @@ def plan(
         if not shows_answer(task, program.source, one.after)
     )
     if recipe is None:
-        ordinary, edges = _drawn(task)
+        ordinary, edges = _drawn(task, draws)
         sets = [*ordinary, *edges]
         case = small_inputs.first_case(task)
         every = tuple(range(len(sets)))
@@ -158,23 +169,27 @@ def plan(
             "counted": (),
             "own": (),
             "drawn": every[1:],
-            "whole": every[1:],
+            "whole": (*every[1 : _WHOLE + 1], *every[len(ordinary) :]),
             "edges": every[len(ordinary) :],
         }
         return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
     sets = [recipe.inputs(rng)]
-    ordinary, edges = _drawn(task)
-    drawn = [*(recipe.inputs(rng) for _ in range(SMALL_DRAWS)), *ordinary, *edges]
-    sets += drawn
+    ordinary, edges = _drawn(task, draws)
+    sets += [*ordinary, *edges]
+    first_edge, end = len(ordinary) + 1, len(sets)
     pairs: list[tuple[int, int, str]] = []
-    for base in range(1, _PAIRS + 1) if recipe.positions else ():
-        for which in ("last", "first") if base <= _PAIRS else ():
+    for _ in range(_PAIRS) if recipe.positions else ():
+        base = len(sets)
+        sets.append(recipe.inputs(rng))
+        for which in ("last", "first"):
             sets.append(_moved(sets[base], recipe.positions, which, rng))
             pairs.append((base, len(sets) - 1, which))
-    moved = tuple(range(len(drawn) + 1, len(sets)))
+    moved = tuple(range(end, len(sets)))
     counted: tuple[int, ...] = ()
     if counts and recipe.positions:
-        sets += [recipe.inputs(np.random.default_rng(seed), factor=n) for n in (2, 4)]
+        times = int(rng.integers(2, 6))
+        for factor in (times, 2 * times):
+            sets.append(recipe.inputs(np.random.default_rng(seed), factor=factor))
         counted = (len(sets) - 2, len(sets) - 1)
     special = []
     for name, array in sets[0].items():
@@ -186,10 +201,9 @@ def plan(
             sets.append({**sets[0], name: change(array).astype(array.dtype)})
     roles = {
         "shown": (0,),
-        "drawn": (*range(1, len(drawn) + 1), *moved),
-        # These are as checks draw them, so that every case can be asked.
-        "whole": tuple(range(SMALL_DRAWS + 1, len(drawn) + 1)),
-        "edges": tuple(range(len(drawn) - len(edges) + 1, len(drawn) + 1)),
+        "drawn": (*range(1, end), *moved),
+        "whole": (*range(1, min(_WHOLE, len(ordinary)) + 1), *range(first_edge, end)),
+        "edges": tuple(range(first_edge, end)),
         "own": tuple(n for n, _, _ in special),
         "counted": counted,
     }
@@ -199,13 +213,13 @@ def plan(
 
 
 @lru_cache(maxsize=128)
-def _drawn(task: str) -> tuple[tuple[Inputs, ...], tuple[Inputs, ...]]:
+def _drawn(task: str, draws: int) -> tuple[tuple[Inputs, ...], tuple[Inputs, ...]]:
     """Inputs as checks draw them, and some at the edges of what a task allows, where many programs
     give the same; both are the same for a class.
     """
-    found = [small_inputs.drawn(task, seed) for seed in range(DRAWS - SMALL_DRAWS)]
-    edges = [one for of_seed in found[:_EDGES] for one in of_seed[1:]]
-    return tuple(of_seed[0] for of_seed in found), tuple(edges)
+    ordinary = tuple(small_inputs.drawn_once(task, seed) for seed in range(draws))
+    edges = [one for seed in range(_EDGES) for one in small_inputs.drawn(task, seed)[1:]]
+    return ordinary, tuple(edges)
 
 
 def _moved(
@@ -284,10 +298,12 @@ class Found:
 
     @property
     def draws(self) -> tuple[int, ...]:
-        """The sets on which options are told apart: neither those that differ from another one in
-        one place, nor the edges of what a task allows.
+        """The sets on which options are told apart: neither small ones, nor the edges of what a
+        task allows.
         """
-        others = {*(n for _, n, _ in self.plan.pairs), *self.plan.roles["edges"]}
+        others = set(self.plan.roles["edges"])
+        for one, other, _ in self.plan.pairs:
+            others |= {one, other}
         return tuple(n for n in self.plan.roles["drawn"] if n not in others)
 
     @cached_property

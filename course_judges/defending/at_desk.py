@@ -14,7 +14,7 @@ from course_tasks import catalogue
 from course_tasks.variant_runs import run_variants
 
 # Three questions need no more, and a page computes some ten times as slowly as PyTorch.
-EDITS = 14
+EDITS, DRAWS = 14, 16
 
 
 def paper_at_desk(
@@ -42,7 +42,7 @@ def paper_at_desk(
     program = program_of(sources, checked_name(call))
     if program is None:
         return None
-    made = plan(task, program, seed_of(seed, task), counts=_counts(), most=EDITS)
+    made = plan(task, program, seed_of(seed, task), counts=_counts(), most=EDITS, draws=DRAWS)
     ran = run_variants(
         *(catalogue.probe(task), space, program.name, made.case),
         *(made.programs, made.sets, made.roles),

@@ -442,6 +442,13 @@ def drawn(task: str, seed: int) -> list[Inputs]:
     return [given for prefix, given in passes(probe.shown(inputs)) if prefix in ("", SECOND)]
 
 
+def drawn_once(task: str, seed: int) -> Inputs:
+    """The inputs of the first pass of a check with this seed."""
+    probe = catalogue.probe(task)
+    draw = judges.as_written(task).inputs or probe.inputs
+    return probe.shown(draw(np.random.default_rng(seed)))
+
+
 def first_case(task: str) -> str:
     """The case that is run where nothing is small."""
     return next(iter(catalogue.probe(task).cases))
