@@ -213,7 +213,7 @@ def _of_program(
 ) -> dict[str, Any]:
     asked = probe.cases[case]
     found: dict[str, Any] = {"results": {}, "saw": [], "given": {}, "counts": {}}
-    records = {"keeps": _Record(clock, keeps=True), "not": _Record(clock, keeps=False)}
+    records = {name: _Record(clock, keeps=name != "not") for name in ("keeps", "again", "not")}
     try:
         of = {name: _defined(program["traced"], space, answer, r) for name, r in records.items()}
         wanted = [*roles["shown"], *roles["drawn"], *([] if number else roles["own"])]
@@ -227,7 +227,7 @@ def _of_program(
             found["results"][str(one)] = outcome
         for one in roles["shown"]:
             with _memory_filled():
-                again = _outcome(asked, of["not"], case, sets[one])
+                again = _outcome(asked, of["again"], case, sets[one])
             if json.dumps(again) != json.dumps(_of_case(found["results"][str(one)], again)):
                 return {"error": UNSTEADY}
         if number == 0 and roles["counted"]:
@@ -241,7 +241,13 @@ def _of_program(
     except BaseException as error:  # a class of the student's may raise where it is defined
         return {"error": type(error).__name__[:_MOST_CHARACTERS]}
     record = records["keeps"]
-    found["saw"] = [[line, name, *seen] for (line, name), seen in record.saw.items()]
+    # What was left in memory that nobody has written is nothing to ask about.
+    filled = {place: json.dumps(seen) for place, seen in records["again"].saw.items()}
+    found["saw"] = [
+        [*place, *seen]
+        for place, seen in record.saw.items()
+        if filled.get(place, "") in ("", json.dumps(seen))
+    ]
     found["given"] = record.given
     return found
 

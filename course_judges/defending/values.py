@@ -110,9 +110,10 @@ def read_value(plain: Any) -> Value:
     types = {"f": "f8", "i": "i8", "b": "?"}
     if plain.get("kind") not in types:
         raise OddValueError("an array is of no known type")
-    if plain["kind"] != "f" and not all(math.isfinite(n) and abs(n) < 2**62 for n in numbers):
+    if plain["kind"] != "f" and not all(type(n) is int for n in numbers):
         raise OddValueError("a whole number is none")
-    array = np.array(numbers, dtype=types[plain["kind"]]).reshape(shape)
+    whole = [int(n) for n in numbers] if plain["kind"] == "b" else numbers
+    array = np.array(whole, dtype=types[plain["kind"]]).reshape(shape)
     return Value("array", array, tuple(shape), python=python)
 
 
@@ -120,7 +121,7 @@ def _numbers(plain: Any) -> list[float]:
     if not isinstance(plain, list) or not all(type(n) in (int, float) for n in plain):
         raise OddValueError("numbers are none")
     try:
-        return [n if isinstance(n, float) or abs(n) < 2**62 else float(n) for n in plain]
+        return [n if isinstance(n, float) or -(2**63) <= n < 2**63 else float(n) for n in plain]
     except OverflowError as error:
         raise OddValueError("a number is too large") from error
 

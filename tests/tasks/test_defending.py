@@ -356,3 +356,20 @@ def test_a_change_after_which_unwritten_memory_is_read_is_asked_about_nowhere():
     found = asking.found(plan, sent)
     assert found.own.error == ""
     assert found.variants[0].odd
+
+
+def test_memory_that_the_code_has_not_written_yet_is_no_value_of_a_line():
+    source = (
+        "def scores(x, w_query, w_key):\n"
+        "    made = torch.empty(*x.shape[:-1], x.shape[-2], dtype=torch.int64)\n"
+        "    made = made.float()\n"
+        "    made[...] = (x @ w_query) @ (x @ w_key).mT / w_key.shape[1] ** 0.5\n"
+        "    return made\n"
+    )
+    program = program_of([source], "scores")
+    plan = dataclasses.replace(asking.plan("05/scores", program, 5), edits=())
+    probe = catalogue.probe("05/scores")
+    found = asking.found(plan, run_variants_on_bytes(probe, {"torch": torch}, plan.message()))
+    assert (2, "made") not in found.own.saw
+    assert (3, "made") not in found.own.saw
+    assert (4, "made") in found.own.saw
