@@ -290,6 +290,25 @@ def test_panel_of_contents_closes_after_a_choice(served, visit):
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_folded_code_is_quiet_and_paper_has_neither_its_labels_nor_a_page_of_contents(
+    served, visit
+):
+    reader = visit(served, viewport={"width": 760, "height": 1000})  # a sheet of A4
+    page = reader.open(f"{served}/book/05-head.html")
+    figures_mounted(page)
+    fold = page.locator("article details.hide").first
+    assert fold.evaluate("one => getComputedStyle(one).boxShadow") == "none"
+    label = fold.locator("summary > p:visible")
+    assert label.evaluate("one => getComputedStyle(one).fontWeight") == "400"
+    page.emulate_media(media="print")
+    assert page.locator("article details.hide > summary:visible").count() == 0
+    assert page.locator(".course-figure button:visible").count() == 0
+    assert 0 < page.locator("#jb-print-docs-body").bounding_box()["height"] < 250
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_contents_show_where_one_is_whatever_page_one_comes_from(served, visit):
     reader = visit(served, viewport={"width": 1400, "height": 500})
     page = reader.open(f"{served}/book/01-averages.html")
