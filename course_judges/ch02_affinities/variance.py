@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, any_of, mistake
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
@@ -116,6 +117,10 @@ def _rows(evidence: Evidence, value: str) -> str:
     mine, right = evidence.yours(f"growth.{value}"), evidence.right(f"growth.{value}")
     if mine.shape != right.shape:
         return f"Yours are {row(mine)}, but they should be {row(right)}."
+    # Dividing by N is as right as dividing by N − 1: whoever does it is compared with that.
+    by_count = right * (1 - 1 / evidence.number("N"))
+    if close(mine, by_count).sum() > close(mine, right).sum():
+        right = by_count
     yours, wanted = rows_apart(mine, right)
     return f"Yours are {yours}, but they should be {wanted}."
 

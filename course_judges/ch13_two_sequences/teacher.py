@@ -204,6 +204,15 @@ def _too_long(evidence: Evidence) -> str:
     {longest} tokens that may be read, and nothing is predicted after your last one.""")
 
 
+def _of_the_longest(evidence: Evidence) -> str:
+    """What is predicted of the longest text."""
+    b = int(evidence.inputs["cut"].argmax())
+    mine, right = evidence.yours("cut.y")[b], evidence.right("cut.y")[b]
+    return unwrapped(f"""Here longest = {evidence.number("longest")}, and text {b} has
+    {evidence.inputs["cut"][b]} tokens. Of it you predict [{listed(mine)}] instead of
+    [{listed(right)}].""")
+
+
 _one_more_read = mistake(
     "Of a text that is too long, you read one token more than you predict.",
     _too_long,
@@ -224,7 +233,8 @@ _end_after_cut = mistake(
 
 _end_added_after_cut = mistake(
     "You added an `end` after a text that was cut, but it goes on, so it should have none.",
-    lambda e: f"{_predicted(e)} The model would learn to stop in the middle of a text.",
+    lambda e: unwrapped(f"""{_of_the_longest(e)} The model would learn to stop in the middle of a
+    text."""),
 )(Teacher(ends="added"))
 
 
