@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
 import json
 import math
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_tasks.answers import Value, arrays_from_bytes, arrays_to_bytes
+from course_tasks.answers import Array, Value, arrays_from_bytes, arrays_to_bytes
 from course_tasks.flattening import flatten
 from course_tasks.probing import Case, Inputs, Probe, own_randomness
 
@@ -46,6 +47,7 @@ SECONDS_OF_ALL = 8.0
 _LOOKS = 32
 # Larger arrays are told apart by some sums of theirs.
 MOST_NUMBERS = 400
+MOST_NUMBERS_OF_A_DRAW = 64
 MOST_SHOWN_NUMBERS = 120
 _SUMS = 6
 _MOST_CHARACTERS = 200
@@ -219,10 +221,11 @@ def _of_program(
         wanted = [*roles["shown"], *roles["drawn"], *([] if number else roles["own"])]
         for one in wanted:
             kept = "keeps" if one in roles["shown"] else "not"
-            outcome = _outcome(asked, of[kept], case, sets[one])
+            most = MOST_NUMBERS if one in roles["shown"] else MOST_NUMBERS_OF_A_DRAW
+            outcome = _outcome(asked, of[kept], case, sets[one], most)
             for other, ask in probe.cases.items() if one in roles["whole"] else ():
                 if other != case:
-                    more = _outcome(ask, of[kept], other, sets[one])
+                    more = _outcome(ask, of[kept], other, sets[one], most)
                     outcome |= {f"error.{other}" if k == ERROR else k: v for k, v in more.items()}
             found["results"][str(one)] = outcome
         for one in roles["shown"]:
@@ -258,13 +261,15 @@ def _defined(source: str, space: Mapping[str, Any], answer: str, record: _Record
     return own[answer]
 
 
-def _outcome(asked: Case, answer: Any, case: str, given: Inputs) -> dict[str, Any]:
+def _outcome(
+    asked: Case, answer: Any, case: str, given: Inputs, most: int = MOST_NUMBERS
+) -> dict[str, Any]:
     """What came out, or the name of the error."""
     try:
         _seed()
         result = asked(answer, {name: array.copy() for name, array in given.items()})
         values = flatten(case, result)
-        return {name: plain_value(value, MOST_NUMBERS) for name, value in values.items()}
+        return {name: plain_value(value, most) for name, value in values.items()}
     except (KeyboardInterrupt, MemoryError, TooLongError):
         raise
     except BaseException as error:  # an error is an outcome
@@ -372,10 +377,14 @@ def plain_value(value: Value, most: int) -> dict[str, Any]:
     if array.size <= most:
         numbers = array.astype(float) if array.dtype.kind == "f" else array.astype(int)
         return {**found, "numbers": numbers.ravel().tolist()}
-    weights = np.random.default_rng(0).normal(size=(_SUMS, array.size))
     with np.errstate(all="ignore"):
-        sums = weights @ array.ravel().astype(float) / math.sqrt(array.size)
+        sums = _weights(array.size) @ array.ravel().astype(float)
     return {**found, "sums": sums.tolist()}
+
+
+@functools.lru_cache(maxsize=64)
+def _weights(size: int) -> Array:
+    return np.random.default_rng(0).normal(size=(_SUMS, size)) / math.sqrt(size)
 
 
 def _counted(asked: Case, answer: Any, case: str, given: Inputs) -> dict[str, int]:
