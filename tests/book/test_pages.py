@@ -409,6 +409,24 @@ def test_nothing_moves_when_the_first_page_arrives_and_learns(served, visit, win
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.parametrize("window", [WIDE, PHONE])
+def test_nothing_moves_when_what_a_script_brings_arrives(served, visit, window):
+    reader = visit(served, viewport=window)
+    reader.page.add_init_script(SHIFTS)
+    for name, brought, most in (
+        ("book/field-guide", ".guide-filter", 0.05),  # its buttons move among themselves
+        ("exercises/05-head/05-head", ".cp-panel", 0.02),
+        ("exercises/my-gpt/my-gpt", ".cp-panel", 0.02),
+    ):
+        page = reader.open(f"{served}/{name}.html")
+        page.locator(brought).wait_for()
+        page.wait_for_load_state("networkidle")
+        assert sum(page.evaluate("window.shifts")) <= most, name
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_first_page_leads_into_the_model_with_what_it_wrote(served, visit):
     reader = visit(served, viewport=WIDE)
     page = reader.open(f"{served}/book/index.html")

@@ -235,7 +235,9 @@ function chip(chips, group, entries) {
   const link = entries.flatMap((entry) => entry.links).find((other) => anchor(other) === group.id);
   const one = make("button", { type: "button", value, className: "guide-chip" });
   one.title = heading(group);
-  one.append(`${link.textContent} `, make("span", { className: "guide-number" }));
+  const number = entries.filter((entry) => entry.symptoms.includes(value)).length;
+  const shown = make("span", { className: "guide-number", textContent: number });
+  one.append(`${link.textContent} `, shown);
   one.setAttribute("aria-pressed", "false");
   chips.append(one);
   return one;
