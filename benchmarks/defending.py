@@ -177,7 +177,7 @@ def alike(one, other):
         pairs = (one.items(), other.items()) if isinstance(one, dict) else (one, other)
         return len(one) == len(other) and all(itertools.starmap(alike, zip(*pairs, strict=True)))
     if isinstance(one, str | type(None)) or isinstance(other, str | type(None)):
-        return one == other
+        return type(one) is type(other) and one == other
     return as_value(one).same(as_value(other))
 
 
