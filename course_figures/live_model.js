@@ -7,6 +7,7 @@ import { Engine } from "./runtime/engine.js";
 import { FigureError, need } from "./runtime/errors.js";
 import { defineFigure } from "./runtime/frame.js";
 import { headPicker } from "./runtime/head_picker.js";
+import { onKeys } from "./runtime/keys.js";
 import { LIVE_WEIGHTS } from "./runtime/live_weights.js";
 import { grouped, number, percent } from "./runtime/numbers.js";
 import { drawSymbol, random } from "./runtime/random.js";
@@ -280,9 +281,8 @@ export default defineFigure(
       { label: "Prompt", lines: 2, most: 500 },
     );
     promptField.classList.add("live_model-prompt");
-    figure.listen(promptField.input, "keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
+    onKeys(figure, promptField.input, (key, { shiftKey, isComposing }) => {
+      if (key !== "Enter" || shiftKey || isComposing) return false;
       if (!running) begin();
     });
     const buttons = controlRow(figure);

@@ -10,7 +10,6 @@ error names them.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import re
@@ -271,8 +270,7 @@ def gpt_of(model: nn.Module, config: Config) -> GPT:
     CheckpointError
         Names what has no place in the GPT of chapter 08. Nothing is made then.
     """
-    telling = _state_of(with_drawn_weights(copy.deepcopy(model), seed=0), config)
-    found = find(*telling)
+    found = find(*_telling_state_of(model, config))
     if found.form not in ACCEPTED:
         raise CheckpointError(f"this program has {_differs(found.form)}, which has no place in it")
     parameters, _, tokens, logits, buffers = _state_of(model, config)
@@ -283,6 +281,22 @@ def gpt_of(model: nn.Module, config: Config) -> GPT:
             "Does it compute with something that isn't among its parameters?"
         )
     return _filled(replace(found, parts=parts), config)
+
+
+def _telling_state_of(
+    model: nn.Module, config: Config
+) -> tuple[dict[str, Tensor], Config, Tensor, Tensor, dict[str, Tensor]]:
+    """What `find` is asked with, of the model with other weights; it has its own again then.
+
+    A copy of the model would need no care, but what a program keeps in it may not be copied.
+    """
+    kept = [one.detach().clone() for one in model.parameters()]
+    try:
+        return _state_of(with_drawn_weights(model, seed=0), config)
+    finally:
+        with torch.no_grad():
+            for one, before in zip(model.parameters(), kept, strict=True):
+                one.copy_(before)
 
 
 def with_drawn_weights(model: nn.Module, seed: int) -> nn.Module:
@@ -322,7 +336,9 @@ def _state_of(
     with evaluation_mode(model), torch.no_grad():
         device = next(iter(model.parameters())).device
         logits = logits_in(model(tokens.to(device), tokens.to(device)), 2, T, V).cpu().float()
-    parameters = {name: one.detach().cpu().float() for name, one in model.named_parameters()}
+    parameters = {
+        name: one.detach().clone().cpu().float() for name, one in model.named_parameters()
+    }
     buffers = {name: one.detach().cpu() for name, one in model.named_buffers()}
     return parameters, config, tokens, logits, buffers
 
