@@ -221,6 +221,8 @@ def defend(task: str, request: str, write: Write | None = None) -> str:
         `options` (`text`, `right`, `reason`); texts are HTML. Or `says`, if there are none.
     """
     desk = importlib.import_module("course_judges.defending.at_desk")
+    if reason := importlib.import_module("course_judges.defending.asking").unasked(task):
+        return json.dumps({"says": f"Nobody is asked about this task: {reason}."})
     asked = json.loads(request)
     with printing(write):
         space, _ = _after(asked["before"])

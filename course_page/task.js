@@ -223,7 +223,7 @@ export class Task {
 
   /** Below an answer that has all its points: questions about its own lines. */
   offerQuestions(passed) {
-    if (passed && !this.about.unasked) {
+    if (passed) {
       this.defense ??= new Defense(this);
       this.verdict.after(this.defense.element);
     } else {

@@ -13,9 +13,12 @@ import importlib
 import importlib.util
 import pkgutil
 from functools import cache
+from typing import TYPE_CHECKING
 
 from course_tasks.errors import UnknownTaskError
-from course_tasks.probing import Probe
+
+if TYPE_CHECKING:  # it needs NumPy, and whoever builds the book asks for names alone
+    from course_tasks.probing import Probe
 
 _PROJECT = "project_"
 
@@ -111,6 +114,8 @@ def _modules(package: str) -> tuple[str, ...]:
 
 
 def _asks(module: str) -> bool:
+    from course_tasks.probing import Probe
+
     return isinstance(getattr(importlib.import_module(module), "PROBE", None), Probe)
 
 

@@ -161,7 +161,6 @@ def _assignment(
     places: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """What the page of an assignment knows; `places` has every task of the course by its name."""
-    from course_judges.defending.asking import unasked
     from course_page.left_out import LEFT_OUT
     from course_tasks import catalogue
 
@@ -175,7 +174,6 @@ def _assignment(
             "call": one.call,
             "outOf": one.points,
             "leftOut": LEFT_OUT.get(one.task),
-            "unasked": unasked(one.task),
             "starts": [places[other] for other in projects.STARTS.get(one.task, ())],
             "trains": one.task in projects.TRAINS,
         }

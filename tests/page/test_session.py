@@ -168,6 +168,12 @@ def test_what_cannot_be_asked_about_is_said():
     assert "stopped" in defended(STUB)["says"]
 
 
+def test_nobody_is_asked_about_an_experiment():
+    request = {"before": [], "source": "", "call": "", "own": [], "seed": 0}
+    found = json.loads(session.defend("05/choosing", json.dumps(request)))
+    assert "an experiment" in found["says"]
+
+
 def test_markup_in_an_answer_is_text_in_questions():
     found = defended(LONG.replace("query = x", "query = x  # </code><img>\n    query = x"))
     assert "<img" not in json.dumps([found["questions"], found["given"]])
