@@ -69,7 +69,6 @@ _VOID = {
     *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
     *("track", "wbr"),
 }
-_UNSEEN = ("search.html", "genindex.html", "index.html")  # at the site's root
 _MOST_TEXT, _MOST_CODE = 1_300, 450  # letters of a section: what it is about stands first
 _HEADING = re.compile("h[1-6]")
 # A comment of the library's that has lines of its own, as half of what it weighs is.

@@ -23,7 +23,6 @@ from course_grader.options import CourseGrade
 from course_grader.reports.pages import places
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.submissions import Submission, submissions
-from course_judges.defending.choosing import QUESTIONS
 from course_judges.defending.contract import Paper
 from course_judges.defending.small_inputs import MOST_NUMBERS
 
@@ -261,6 +260,3 @@ def kept(course: Course, assignment: str) -> tuple[Paper, ...]:
 def _keep(made: Defended, seed: int) -> None:
     said = {"seed": seed, "papers": [one.to_plain() for one in made.papers]}
     write_atomically(made.folder / KEPT, json.dumps(said, ensure_ascii=False))
-
-
-__all__ = ["FEWEST", "QUESTIONS", "Defended", "best_of", "folder_of", "kept", "make", "passed"]

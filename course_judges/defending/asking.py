@@ -159,8 +159,8 @@ def plan(
         for one in edits(program, most, rng)
         if not shows_answer(task, program.source, one.after)
     )
+    ordinary, edges = _drawn(task, draws)
     if recipe is None:
-        ordinary, edges = _drawn(task, draws)
         sets = [*ordinary, *edges]
         case = small_inputs.first_case(task)
         every = tuple(range(len(sets)))
@@ -173,9 +173,7 @@ def plan(
             "edges": every[len(ordinary) :],
         }
         return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
-    sets = [recipe.inputs(rng)]
-    ordinary, edges = _drawn(task, draws)
-    sets += [*ordinary, *edges]
+    sets = [recipe.inputs(rng), *ordinary, *edges]
     first_edge, end = len(ordinary) + 1, len(sets)
     pairs: list[tuple[int, int, str]] = []
     for _ in range(_PAIRS) if recipe.positions else ():

@@ -108,7 +108,7 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             because = f"Your code was run on this input.{whole}"
             options = [Option(f"`{written(right)}`", right=True, reason=because), *wrong]
             what = _entry(name, index, value, line)
-            said = _after(line, count, name)
+            said = _after(line, count)
             topic = f"read {line} {name} {index} {written(right)}"
             statement = _lines_of(shown, line)
             text = f"What does {what} hold {said}?" if name_is_plain(name) else f"What is {what}?"
@@ -120,9 +120,8 @@ def name_is_plain(name: str) -> bool:
     return name.isidentifier()
 
 
-def _after(line: int, count: int, name: str) -> str:
+def _after(line: int, count: int) -> str:
     times = " has run for the first time" if count > 1 else ""
-    del name
     return f"right after your line {line}{times}"
 
 
@@ -207,7 +206,7 @@ def _shape(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             *(Option(f"`{written_shape(s)}`", right=False, reason=r) for s, r in taken.items()),
         ]
         what = f"`{name}`" if name_is_plain(name) else _entry(name, (), value, line)
-        said = f" {_after(line, count, name)}" if name_is_plain(name) else ""
+        said = f" {_after(line, count)}" if name_is_plain(name) else ""
         topic = f"shape {line} {name} {value.shape}"
         text = f"Which shape has {what}{said}?"
         yield _asked(shown, "shape", topic, _lines_of(shown, line), text, options, rng)

@@ -414,10 +414,12 @@ def key_of(test):
 
 def stands_for_another(test):
     """Whether `AT_LESS_COST` names a test, or `CASES_AT_LESS_COST` one of its cases."""
-    key = key_of(test)
-    return test.label in CASES_AT_LESS_COST or any(
-        fnmatch(key, pattern) for pattern in AT_LESS_COST
-    )
+    return test.label in CASES_AT_LESS_COST or named_in(test, AT_LESS_COST)
+
+
+def named_in(test, patterns):
+    """Whether one of some patterns, such as "cli/test_hint.py::test_*", is a test's."""
+    return any(fnmatch(key_of(test), pattern) for pattern in patterns)
 
 
 # What runs every time of the tests that take seconds, whatever the rule draws beside them.
@@ -434,14 +436,10 @@ TAKES_SECONDS = frozenset({"slow", "sandbox", "browser"})
 
 def half_of_each_module(tests):
     """What runs `ALWAYS`, and half of the others: a module, which holds one promise, has one."""
-    yield from where(is_always_run)(tests)
+    yield from where(lambda test: named_in(test, ALWAYS))(tests)
     yield from one_in(2, each=lambda test: test.module)(
-        [one for one in tests if not is_always_run(one)]
+        [one for one in tests if not named_in(one, ALWAYS)]
     )
-
-
-def is_always_run(test):
-    return any(fnmatch(key_of(test), pattern) for pattern in ALWAYS)
 
 
 def files_of_the_same_name(test):
