@@ -19,7 +19,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,11 @@ UNSTEADY = "gives another result each time"
 ERROR, OUTSIDE = "error", "(outside)"
 
 # Of the processor, for all runs of one program. A right answer takes milliseconds on small inputs;
-# a variant may have a loop that never ends.
+# a variant may have a loop that never ends, and none needs many times what the answer took.
 SECONDS_OF_A_PROGRAM = 1.0
 SECONDS_OF_THE_FIRST = 4.0
 SECONDS_OF_ALL = 8.0
+_TIMES_THE_FIRST, _LEAST_SECONDS = 8, 0.1
 _LOOKS = 32
 # Larger arrays are told apart by some sums of theirs.
 MOST_NUMBERS = 400
@@ -128,10 +129,10 @@ def run_variants(
         For each program `results` (set number to outcome), `saw`, `given`, and `counts`; or `error`
         if it does not even define the answer.
     """
-    ends = time.process_time() + SECONDS_OF_ALL
+    began = time.process_time()
+    ends, most = began + SECONDS_OF_ALL, SECONDS_OF_THE_FIRST
     found = []
     for number, program in enumerate(programs):
-        most = SECONDS_OF_A_PROGRAM if number else SECONDS_OF_THE_FIRST
         if time.process_time() > ends:
             found.append({"error": "not run"})
             continue
@@ -140,8 +141,11 @@ def run_variants(
             found.append(
                 _of_program(probe, space, answer, case, program, sets, roles, number, clock)
             )
-        if number == 0 and "error" in found[0]:
-            break
+        if number == 0:
+            if "error" in found[0]:
+                break
+            took = time.process_time() - began
+            most = min(SECONDS_OF_A_PROGRAM, max(_LEAST_SECONDS, _TIMES_THE_FIRST * took))
     return found
 
 
@@ -217,7 +221,8 @@ def _of_program(
     found: dict[str, Any] = {"results": {}, "saw": [], "given": {}, "counts": {}}
     records = {name: _Record(clock, keeps=name != "not") for name in ("keeps", "again", "not")}
     try:
-        of = {name: _defined(program["traced"], space, answer, r) for name, r in records.items()}
+        code = compile(program["traced"], FILE, "exec")
+        of = {name: _defined(code, space, answer, r) for name, r in records.items()}
         wanted = [*roles["shown"], *roles["drawn"], *([] if number else roles["own"])]
         for one in wanted:
             kept = "keeps" if one in roles["shown"] else "not"
@@ -234,7 +239,8 @@ def _of_program(
             if json.dumps(again) != json.dumps(_of_case(found["results"][str(one)], again)):
                 return {"error": UNSTEADY}
         if number == 0 and roles["counted"]:
-            bare = _defined(program["plain"], space, answer, records["not"])
+            plain_code = compile(program["plain"], FILE, "exec")
+            bare = _defined(plain_code, space, answer, records["not"])
             for one in roles["counted"]:
                 found["counts"][str(one)] = _counted(asked, bare, case, sets[one])
     except TooLongError:
@@ -255,9 +261,9 @@ def _of_program(
     return found
 
 
-def _defined(source: str, space: Mapping[str, Any], answer: str, record: _Record) -> Any:
+def _defined(code: CodeType, space: Mapping[str, Any], answer: str, record: _Record) -> Any:
     own: dict[str, Any] = {**space, AT: record.at, SAW: record.see, GIVEN: record.take}
-    exec(compile(source, FILE, "exec"), own)
+    exec(code, own)
     return own[answer]
 
 
@@ -299,15 +305,17 @@ def _quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def _memory_filled() -> Iterator[None]:
     """Inside, PyTorch fills memory that nobody has written, so that who reads it is seen."""
-    if not hasattr(torch, "are_deterministic_algorithms_enabled"):
+    if not hasattr(torch, "set_deterministic_debug_mode"):
         yield  # in a page, there is no such memory
         return
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # `torch.use_deterministic_algorithms` does the same, and imports PyTorch's compiler first: two
+    # seconds for each student.
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before)
+        torch.set_deterministic_debug_mode(before)
 
 
 def _of_case(outcome: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,8 +34,9 @@ _TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
 UNREADABLE = "left what cannot be read"
 # Variants of one answer that are run; each takes some milliseconds.
 MOST_EDITS = 36
-# On so many draws, as checks make them, options are told apart; small inputs would often agree by
-# chance. In some of them, and at some edges of what a task allows, every case is asked.
+# On so many draws options are told apart; the small numbers of paper would often agree by chance.
+# The first are as checks make them, and with some edges of what a task allows, every case is asked
+# of them. The others are as short as on paper, because an answer in loops takes its time.
 DRAWS = 40
 _WHOLE, _EDGES = 10, 3
 # Small inputs, each with two others that differ in one position.
@@ -212,10 +213,14 @@ def plan(
 
 @lru_cache(maxsize=128)
 def _drawn(task: str, draws: int) -> tuple[tuple[Inputs, ...], tuple[Inputs, ...]]:
-    """Inputs as checks draw them, and some at the edges of what a task allows, where many programs
-    give the same; both are the same for a class.
+    """Inputs as checks draw them and shorter ones, and some at the edges of what a task allows,
+    where many programs give the same; all are the same for a class.
     """
-    ordinary = tuple(small_inputs.drawn_once(task, seed) for seed in range(draws))
+    short = small_inputs.short_draws(task, max(0, draws - _WHOLE))
+    ordinary = (
+        *(small_inputs.drawn_once(task, seed) for seed in range(draws - len(short))),
+        *short,
+    )
     edges = [one for seed in range(_EDGES) for one in small_inputs.drawn(task, seed)[1:]]
     return ordinary, tuple(edges)
 

@@ -95,7 +95,7 @@ class Recipe:
     bounds: Mapping[str, _Bounds]
     positions: tuple[_Place, ...] = ()
 
-    def inputs(self, rng: np.random.Generator, *, factor: int = 1) -> Inputs:
+    def inputs(self, rng: np.random.Generator, *, factor: int = 1, exact: bool = True) -> Inputs:
         """One draw.
 
         Parameters
@@ -103,20 +103,20 @@ class Recipe:
         rng : Generator
         factor : int
             How many times as many positions there are.
+        exact : bool
+            Whether numbers become some that can be added on paper, or stay as they were drawn.
         """
         probe = catalogue.probe(self.task)
         draw = judges.as_written(self.task).inputs or probe.inputs
         drawn = probe.shown(draw(rng))
         while set(drawn) != self.names:
             drawn = probe.shown(draw(rng))
-        return self._smaller(drawn, rng, factor)
-
-    def _smaller(self, drawn: Inputs, rng: np.random.Generator, factor: int) -> Inputs:
         return {
             name: _small(
                 *(name, array, self.lengths, self.bounds.get(name), rng),
                 positions=self.positions,
                 factor=factor,
+                exact=exact,
             )
             for name, array in drawn.items()
         }
@@ -373,8 +373,9 @@ def _small(
     *,
     positions: Sequence[_Place],
     factor: int,
+    exact: bool,
 ) -> Array:
-    """One input, cut to its small lengths, with numbers that can be added on paper."""
+    """One input, cut to its small lengths, perhaps with numbers that can be added on paper."""
     if array.ndim == 0:
         if (name, -1) in lengths and array.dtype.kind == "i":
             times = factor if (name, -1) in positions else 1
@@ -398,7 +399,15 @@ def _small(
             return np.argsort(np.argsort(cut)).astype(cut.dtype)
         return bounds.least + (cut - bounds.least) % max(1, bounds.most + 1 - bounds.least)
     if cut.dtype.kind == "f":
-        return _exact(cut, rng)
+        return _exact(cut, rng) if exact else _still_shares(array, cut)
+    return cut
+
+
+def _still_shares(array: Array, cut: Array) -> Array:
+    """Rows that sum to 1 still do so when they are shorter."""
+    sums = cut.sum(-1, keepdims=True)
+    if array.size and np.allclose(array.sum(-1), 1, atol=1e-3) and bool((sums > 0).all()):
+        return np.asarray(cut / sums, dtype=cut.dtype)
     return cut
 
 
@@ -440,6 +449,22 @@ def drawn(task: str, seed: int) -> list[Inputs]:
     probe = catalogue.probe(task)
     inputs = judges.inputs(task, np.random.default_rng(seed))
     return [given for prefix, given in passes(probe.shown(inputs)) if prefix in ("", SECOND)]
+
+
+def short_draws(task: str, count: int) -> tuple[Inputs, ...]:
+    """So many inputs as short as those for paper, with numbers as the task draws them; none if the
+    task has no small inputs, or some of whole numbers, of which short ones are often alike.
+
+    Parameters
+    ----------
+    task : str
+    count : int
+    """
+    forms = _recipes(task)
+    rng = np.random.default_rng(0)
+    if not forms or any(a.ndim and a.dtype.kind != "f" for a in drawn_once(task, 0).values()):
+        return ()
+    return tuple(forms[n % len(forms)].inputs(rng, exact=False) for n in range(count))
 
 
 def drawn_once(task: str, seed: int) -> Inputs:
