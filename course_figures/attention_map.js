@@ -93,7 +93,7 @@ const WALK = [
   },
   {
     set: { scaled: true, positioned: false },
-    say: "Without position embeddings, the model is no longer told where a symbol stands, and the map changes.",
+    say: "Without position embeddings, the model is no longer told where a symbol is, and the map changes.",
   },
   {
     set: { positioned: true },

@@ -28,7 +28,7 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, Math.a
 const WALK = [
   {
     set: { stage: "embedding", place: 0 },
-    say: "The letter becomes a row of numbers from a table, the same wherever the letter stands.",
+    say: "The letter becomes a row of numbers from a table, the same wherever the letter is.",
   },
   {
     set: { stage: "head 0 0", place: 0 },

@@ -68,10 +68,11 @@ const route = ({ B, T, H, D, split, merge }) => {
   return stages;
 };
 
-// ---- where cells stand --------------------------------------------------------------------------
+// ---- where cells are ----------------------------------------------------------------------------
 
 /**
- * The last size runs across, the one before it down, the one before that in frames; b outermost.
+ * The last dimension runs across, the one before it down, the one before that in frames; b is
+ * outermost.
  */
 const arrange = (width, { names, tensor: { shape } }) => {
   const four = shape.length === 4 ? shape : [shape[0], 1, shape[1], shape[2]];
@@ -225,7 +226,7 @@ export default defineFigure(
     figure.readout.append(strips, facts, verdict, followed);
     figure.hint(
       "Choose an operation to see what it does. Choose a cell to follow its number; arrow " +
-        "keys go to the next cell. Each cell says b t c: where it stood in x.",
+        "keys go to the next cell. Each cell says b t c: where it was in x.",
     );
     figure.walk(WALK);
 
@@ -429,9 +430,9 @@ export default defineFigure(
         const inside = wrongIn(stages.find(({ key }) => key === "heads"));
         const hidden =
           now.key === "merged" && inside > 0
-            ? ` But in the heads ${inside} stood wrong: the second mistake hides the first.`
+            ? ` But in the heads ${inside} were wrong: the second mistake hides the first.`
             : "";
-        return { wrong, short: `all ${total} cells stand where they belong`, more: hidden };
+        return { wrong, short: `all ${total} cells are where they belong`, more: hidden };
       }
       const future =
         now.names !== "BHTD"
@@ -441,7 +442,7 @@ export default defineFigure(
             ).length;
       return {
         wrong,
-        short: `${wrong} of ${total} cells stand in a wrong ${place}`,
+        short: `${wrong} of ${total} cells are in a wrong ${place}`,
         more:
           future > 0
             ? ` ${future} of them come from a later position: a causal mask cannot hide ` +
@@ -491,7 +492,7 @@ export default defineFigure(
       const terms = index.map((n, axis) => `${n}·${strides[axis]}`).join(" + ");
       setText(
         followed,
-        `${from(selected)} stands at [${plain(index)}], address ${terms} = ` +
+        `${from(selected)} is at [${plain(index)}], address ${terms} = ` +
           `${address(index, strides)}. ` +
           (now.belongs[i] === selected
             ? "It belongs there."

@@ -175,9 +175,9 @@ class HeadShapes(Figure):
         wrong, total = int(now.wrong.sum()), now.source.size
         if wrong:
             place = "place" if len(now.sizes) == 3 else "head or position"
-            verdict = f"{wrong} of {total} cells stand in a wrong {place}"
+            verdict = f"{wrong} of {total} cells are in a wrong {place}"
         else:
-            verdict = f"all {total} cells stand where they belong"
+            verdict = f"all {total} cells are where they belong"
         return (
             f"After {now.code}: shape ({', '.join(now.sizes)}) = ({shape}), strides "
             f"({', '.join(map(str, now.strides))}), {order}; {verdict}."

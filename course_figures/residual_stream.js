@@ -255,7 +255,7 @@ const WALK = [
   },
   {
     set: (figure) => ({ norm: "post", ...everyPart(figure, 1) }),
-    say: "With post-norm, the norm stands in the stream itself and rescales it after each part.",
+    say: "With post-norm, the norm is in the stream itself and rescales it after each part.",
   },
 ];
 
@@ -291,7 +291,7 @@ export default defineFigure(
     };
 
     choice(figure, "norm", {
-      label: "Where the norm stands",
+      label: "Where the norm is",
       options: [
         ["pre", "pre-norm"],
         ["post", "post-norm"],
@@ -451,7 +451,7 @@ export default defineFigure(
       setText(
         start,
         `The embedding of “${visible(Array.from(figure.get("text"))[t])}” begins the ` +
-          `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines stand ${number(unit)} apart.`,
+          `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines are ${number(unit)} apart.`,
       );
       parts.forEach(({ row, drawing, strokes, facts }, s) => {
         triangle(drawing, strokes, width, high[s], scale, {

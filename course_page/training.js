@@ -81,7 +81,7 @@ export class Training {
     file.addEventListener("change", () => this.takeText(file));
     this.hold = button("Pause", () => this.toggle(), { main: true });
     this.again = button("From the beginning", () => this.begin(), {
-      title: "Train a new model with what stands in the cells now",
+      title: "Train a new model with what is in the cells now",
     });
     this.inside = button("Look inside", () => this.lookInside(), {
       title: "See its attention, let it write, and save it as one file",

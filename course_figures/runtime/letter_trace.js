@@ -89,7 +89,7 @@ export function trace(engine, tokens, t, symbols) {
   const from = (table, id, name, says, place, what) => {
     const values = row(table, place);
     const explain = (i) => ({
-      words: `${of(values[i])} stands in row ${place} (${what}), column ${i} of a table that was learned.`,
+      words: `${of(values[i])} is in row ${place} (${what}), column ${i} of a table that was learned.`,
       terms: [],
     });
     const stage = { id, name, says, chapter: "05", values, explain };
@@ -100,7 +100,7 @@ export function trace(engine, tokens, t, symbols) {
     engine.embedding,
     "embedding",
     `embedding of “${letter}”`,
-    "The vector of the symbol, whatever stands around it.",
+    "The vector of the symbol, whatever is around it.",
     tokens[t],
     `“${letter}”`,
   );
@@ -108,7 +108,7 @@ export function trace(engine, tokens, t, symbols) {
     engine.positions,
     "position",
     `position ${t}`,
-    "The vector of the place, whatever symbol stands there.",
+    "The vector of the place, whatever symbol is there.",
     t,
     `position ${t}`,
   );

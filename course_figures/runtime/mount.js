@@ -180,7 +180,7 @@
       note.setAttribute("role", "alert");
       note.textContent =
         "This figure could not be made to answer " +
-        `(${error.message}). Its still picture stands here; reload the page to try again.`;
+        `(${error.message}). Its still picture is here; reload the page to try again.`;
       still.after(note);
     }
   };

@@ -113,11 +113,11 @@ def test_wrong_cells_are_marked_by_a_sign_and_named(figure_page, over):
     assert "×" not in cell(page, 0).inner_text()
     assert cell(page, 2).get_attribute("aria-label").endswith("wrong place")
     said = page.locator(".cf-readout").inner_text()
-    assert "16 of 24 cells stand in a wrong head or position" in said
+    assert "16 of 24 cells are in a wrong head or position" in said
     assert "later position" in said
     page.get_by_role("radio", name="in: view, transpose").check()
     settle(page)
-    assert "All 24 cells stand where they belong" in page.locator(".cf-readout").inner_text()
+    assert "All 24 cells are where they belong" in page.locator(".cf-readout").inner_text()
 
 
 @pytest.mark.browser
@@ -133,7 +133,7 @@ def test_one_number_is_followed_through_the_operations_with_keys(figure_page):
     settle(page)
     assert trait(page, "stage") == "split"
     assert (
-        "stands at [0, 0, 1, 1], address 0·12 + 0·2 + 1·4 + 1·1 = 5"
+        "is at [0, 0, 1, 1], address 0·12 + 0·2 + 1·4 + 1·1 = 5"
         in page.locator(".cf-readout").inner_text()
     )
     cell(page, 5).focus()
