@@ -38,6 +38,11 @@ _ROOT = str(Path(__file__).resolve().parents[1])
 _CELL_FILE = re.compile(r"(?:/private)?(?:/var/folders|/tmp)/[^\s'\"]*?ipykernel_\d+/\d+\.py")
 _INSTALLED = re.compile(r"(?:[A-Za-z]:|~)?[/\\][^\s'\":;,<>]*?[/\\](?:site|dist)-packages[/\\]")
 _STANDARD_LIBRARY = re.compile(r"(?:~)?/[^\s'\":;,<>]*?/lib/(python3\.\d+)/")
+_PATHS = (
+    ("ipykernel_", _CELL_FILE, "<cell>"),
+    ("-packages", _INSTALLED, ""),
+    ("/lib/python3.", _STANDARD_LIBRARY, r"\1/"),
+)
 _ANYWHERE_HOME = re.compile(
     r"(?<![\w.])(?:/home/[\w.-]+|/Users/[\w.-]+|/root|/tmp|/private/(?:var|tmp))/[\w./-]*"
     r"|\b[A-Za-z]:\\Users\\"
@@ -224,9 +229,11 @@ def _merged(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _without_paths(text: str) -> str:
     """What was printed, without the folders of the machine that printed it."""
-    text = _CELL_FILE.sub("<cell>", text)
-    text = _INSTALLED.sub("", text)
-    text = _STANDARD_LIBRARY.sub(r"\1/", text)
+    # Each pattern is tried from every slash of a text. In a long one without a space, as stored
+    # weights are, that takes seconds: a text that lacks what a pattern ends with is not searched.
+    for end, pattern, instead in _PATHS:
+        if end in text:
+            text = pattern.sub(instead, text)
     text = text.replace(_ROOT + "/", "")
     home = str(Path.home())
     if _ROOT.startswith(home + "/"):  # IPython shortens what lies in the home folder

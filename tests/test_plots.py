@@ -68,6 +68,7 @@ def test_title_too_long_for_one_line_takes_two():
     assert " ".join(said) == ax.get_title(loc="left")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "fits_a_phone"), [(1, True), (3, False)])
 def test_letters_keep_nine_pixels_where_the_page_is_narrow(columns, fits_a_phone):
     fig, axes = plots.figure(width=5.4 if columns == 1 else 8, columns=columns)
@@ -127,10 +128,12 @@ def test_legend_lets_the_page_show_through(drawing):
     assert "#ffffff" not in legend
 
 
+@pytest.mark.slow
 def test_same_figure_gives_the_same_bytes(drawing):
     assert plots.show(drawing, alt="a") == plots.show(drawing, alt="a")
 
 
+@pytest.mark.slow
 def test_same_figure_gives_the_same_bytes_in_another_process():
     code = (
         "from course_lib import plots; f, a = plots.figure(); a.plot([1, 2, 3], label='x');"
@@ -147,6 +150,7 @@ def test_style_of_a_picture_stays_inside_it(drawing):
     assert "<style" not in plots.show(drawing, alt="a").markup
 
 
+@pytest.mark.slow
 def test_two_pictures_on_a_page_share_no_id(drawing):
     ids = [set(re.findall(r'\bid="([^"]+)"', plots.show(drawing, alt=alt).markup)) for alt in "ab"]
     assert ids[0]

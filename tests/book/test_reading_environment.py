@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from reader import ROOT
 
 SCRIPT = """
@@ -25,6 +26,7 @@ print(*python_pages._data(Path(sys.argv[1]), ["python"]))
 """
 
 
+@pytest.mark.slow
 def test_what_pages_know_is_put_together_without_what_runs_in_them():
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "book" / "_ext")))
     done = subprocess.run(

@@ -86,6 +86,7 @@ def test_it_learns_a_text_of_ones_own_and_writes(tmp_path):
     assert set(written) <= set(text.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_without_a_text_it_says_how_it_is_called():
     done = subprocess.run([sys.executable, PROGRAM], capture_output=True, text=True, check=False)
     assert done.returncode == 1

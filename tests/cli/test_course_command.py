@@ -53,6 +53,7 @@ class TestHelp:
         assert re.search(rf"Examples?\s+course {command}\b", result.output)
         assert "Exit code: 0 if" in result.output
 
+    @pytest.mark.slow
     def test_every_command_in_an_example_exists(self):
         known = {command.name or command.callback.__name__ for command in app.registered_commands}
         texts = [
@@ -272,6 +273,7 @@ class TestRelease:
             shutil.copytree(ROOT / folder / FIRST, tmp_path / folder / FIRST)
         return tmp_path
 
+    @pytest.mark.slow
     def test_check_passes_on_the_course_itself(self):
         result = course("release", "--check", "--course", ROOT)
         assert result.exit_code == 0, result.output

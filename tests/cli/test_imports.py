@@ -65,6 +65,7 @@ def test_grading_starts_its_processes_before_it_imports_what_takes_long():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_gradebook_brings_no_server_and_nothing_to_unpack_archives():
     code = (
         "import sys\n"

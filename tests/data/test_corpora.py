@@ -158,6 +158,7 @@ def test_unknown_name_is_an_error_that_lists_the_known_ones(name):
 # The play
 
 
+@pytest.mark.slow
 def test_play_needs_neither_network_nor_cache_and_says_nothing(cache, closed_port, publish, capfd):
     publish(closed_port, shakespeare=SHAKESPEARE)
     corpus = load("play", fallback=False)

@@ -28,6 +28,7 @@ def digest(text):
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+@pytest.mark.slow
 def test_default_text_is_the_one_everyone_has(comedy):
     assert len(comedy.text) == 1_000_000
     assert digest(comedy.text) == DIGEST
@@ -222,6 +223,7 @@ def test_spelling_spreads_the_cost_by_the_words_that_are_left():
             assert cost == pytest.approx(-math.log(after / before))
 
 
+@pytest.mark.slow
 def test_next_symbols_of_every_draw_have_probabilities_that_add_up_to_one():
     automaton = Automaton(grammar.rules())
     for rule in every_choice():

@@ -18,6 +18,8 @@ import pytest
 from course_lib.data import play
 from course_lib.data.play import grammar
 
+pytestmark = pytest.mark.slow
+
 SLOT = re.compile(r"\{([^{}]*)\}")
 
 

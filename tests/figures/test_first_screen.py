@@ -143,6 +143,7 @@ def test_prompt_that_the_live_model_cannot_read_is_refused():
         FirstScreen(prompt="é")
 
 
+@pytest.mark.slow
 def test_markup_of_the_first_page_is_the_figure_as_it_is_now():
     def state(markup):
         return json.loads(markup.partition('json">')[2].partition("</script>")[0])

@@ -40,6 +40,7 @@ def command(folder, *options, program="mine.py"):
     return own_gpt.main(given)
 
 
+@pytest.mark.slow
 def test_training_leaves_a_page_a_card_and_where_to_go_on(folder, capsys):
     assert command(folder, "--seconds", "60") == 0
     page = (folder / "mine.html").read_text(encoding="utf-8")

@@ -118,6 +118,7 @@ def test_definition_below_its_check_is_named_and_a_copied_check_does_not_count(e
     assert report.points == second.points
 
 
+@pytest.mark.slow
 def test_missing_imports_are_named_as_such(exercise):
     imports = next(cell for cell in exercise.cells if "import check" in cell.source)
     imports.source = "import nothing_of_the_kind\nfrom course_tasks import check"
@@ -128,6 +129,7 @@ def test_missing_imports_are_named_as_such(exercise):
     assert "ModuleNotFoundError: No module named 'nothing_of_the_kind'" in told
 
 
+@pytest.mark.slow
 def test_dead_kernel_is_told_with_its_cell_and_the_rest_is_not_run(exercise):
     grade_id, _ = answers_of(exercise)[0]
     exercise.cell(grade_id).source = "import os\nos._exit(1)"
@@ -138,6 +140,7 @@ def test_dead_kernel_is_told_with_its_cell_and_the_rest_is_not_run(exercise):
     assert not report.passed
 
 
+@pytest.mark.slow
 def test_cell_that_ignores_the_interruption_ends_the_run(tmp_path, monkeypatch):
     """Nothing in this notebook imports torch, so that a second is enough for each cell."""
     monkeypatch.setattr(check_notebook, "SECONDS_TO_STOP", 1.0)
@@ -203,6 +206,7 @@ def test_check_names_the_first_cell_that_failed_as_the_grader_does(exercise, sol
     assert "No module named 'nothing_of_the_kind'" in remark
 
 
+@pytest.mark.slow
 def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
     book = nbformat.v4.new_notebook(
         cells=[

@@ -29,6 +29,7 @@ def test_copy_of_a_postgresql_gradebook_says_the_same(entered, postgres, tmp_pat
     assert standing(entered, NAME, url) != standing(entered, NAME, postgres)
 
 
+@pytest.mark.slow
 def test_gradebook_that_is_not_there_is_not_copied(entered, tmp_path):
     (entered.root / "gradebook.db").unlink()
     with pytest.raises(GradebookError, match="there is no gradebook"):

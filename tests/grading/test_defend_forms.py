@@ -114,6 +114,7 @@ def by_hand(course, assignment):
         }
 
 
+@pytest.mark.slow
 def test_scores_stand_in_the_gradebook_as_given_by_hand(course, tmp_path):
     release(course, "05-head", gradebook=True)
     path = table(tmp_path, "student,1,2", "ada,b,1", "b/<i>bob</i>,a,1")

@@ -204,6 +204,7 @@ def test_name_from_outside_is_no_path(tmp_path):
                 pytest.fail("opened")
 
 
+@pytest.mark.slow
 def test_many_files_are_read_with_few_open(tmp_path):
     for number in range(300):
         put(tmp_path / f"student-{number}" / "a" / "b" / f"{NAME}.ipynb", a_notebook("x"))

@@ -332,6 +332,7 @@ class TestRoom:
         runs = tuple(StepResult(list(left)) for _ in range(count // 2))
         return outcome(course, "eve", work=steps, ran=Results(runs, "", 0.1))
 
+    @pytest.mark.slow
     def test_all_that_a_notebook_shows_is_bounded(self, entered):
         one = self.huge(entered)
         made, page = notebook(one, released(entered)), feedback(one, {}, "Title")
@@ -346,6 +347,7 @@ class TestRoom:
         longest = max(len(line) for source in code for line in source.split("\n"))
         assert longest < MOST_CHARACTERS_OF_A_LINE + 100
 
+    @pytest.mark.slow
     def test_what_is_left_out_is_said_and_the_answer_stays(self, entered):
         one = self.huge(entered)
         made, page = notebook(one, released(entered)), feedback(one, {}, "Title")

@@ -156,6 +156,7 @@ class TestManifests:
         assert worker["securityContext"]["procMount"] == "Unmasked"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl: apt-get install openssl")
 def test_certificates_fit_each_other_and_are_never_overwritten(tmp_path):
     def make():
@@ -223,6 +224,7 @@ class TestSlurm:
 
         return run, tmp_path / "course"
 
+    @pytest.mark.slow
     def test_grades_on_all_nodes_with_keys_that_are_gone_afterwards(self, run):
         script, course = run
         done = script("01", "--force", SLURM_CPUS_PER_TASK="3")
@@ -234,11 +236,13 @@ class TestSlurm:
         assert "wait_for_workers(nodes" in (course / "asked").read_text()
         assert not list(course.glob(".slurm-*"))
 
+    @pytest.mark.slow
     def test_failure_of_grading_is_the_jobs_and_leaves_no_keys(self, run):
         script, course = run
         assert script("01", COURSE_ENDS="1").returncode == 1
         assert not list(course.glob(".slurm-*"))
 
+    @pytest.mark.slow
     def test_scheduler_that_does_not_start_is_said(self, run):
         script, course = run
         done = script("01", NO_SCHEDULER="1")

@@ -18,6 +18,8 @@ from course_lib.model import ManyHeads, fuse
 from course_tasks import check
 from course_tasks.flattening import flatten
 
+pytestmark = pytest.mark.slow
+
 V, T, C, H = 11, 5, 12, 3
 
 
@@ -75,7 +77,6 @@ def test_targets_of_minus_100_count_for_nothing(model, batch):
     assert float(mine) == pytest.approx(loss.item(), abs=1e-5)
 
 
-@pytest.mark.slow
 def test_flax_model_with_the_same_tree_gives_the_same_logits(model, batch):
     tree = from_torch(model)
     flax = flax_model.FlaxManyHeads(V, T, C, H, rngs=nnx.Rngs(0))
@@ -93,7 +94,6 @@ def test_heads_of_a_fresh_flax_model_start_from_different_numbers():
         assert not any(jnp.array_equal(matrices[0], other) for other in matrices[1:])
 
 
-@pytest.mark.slow
 def test_training_in_one_loop_learns_and_leaves_its_start_alone():
     start = jax_model.initialize(jax.random.key(0), V, T, C, H)
     before = jax.tree.map(jnp.copy, start)
@@ -147,7 +147,6 @@ def in_a_fresh_python(code):
     return done.stdout.strip()
 
 
-@pytest.mark.slow
 def test_judging_imports_no_jax():
     code = (
         "import sys, numpy as np\n"

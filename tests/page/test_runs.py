@@ -50,6 +50,7 @@ def test_each_cell_that_carries_run_gives_what_the_chapter_shows(in_page, chapte
             assert (given["stdout"] + (given["result"] or "")).strip() == shown(cell)
 
 
+@pytest.mark.slow
 def test_many_cells_carry_it():
     count = {chapter: len(runs.of_chapter(notebook(chapter))) for chapter in CHAPTERS}
     assert sum(count.values()) >= LEAST, count

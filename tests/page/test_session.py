@@ -152,6 +152,7 @@ def defended(source, before=(SETUP,), seed=1):
     return json.loads(session.defend("05/scores", json.dumps({**request, "seed": seed})))
 
 
+@pytest.mark.slow
 def test_questions_about_an_answer_have_one_right_option_each_and_differ_by_seed():
     found = defended(LONG)
     assert found["code"][1] == [2, "    query = x @ w_query"]

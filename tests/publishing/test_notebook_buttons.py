@@ -67,6 +67,7 @@ def test_downloaded_notebook_says_in_its_first_cell_how_to_get_what_it_imports(r
     assert "OWNER" not in advice(repository)
 
 
+@pytest.mark.slow
 def test_archive_of_the_course_holds_what_installs_it_and_no_solution(tmp_path):
     path = course_archive.write(ROOT, tmp_path)
     with zipfile.ZipFile(path) as archive:

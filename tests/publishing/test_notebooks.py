@@ -150,6 +150,7 @@ def test_a_widget_leaves_its_page_form_and_not_its_random_id(notebook, cells):
     assert set(cells(path)[0]["outputs"][0]["data"]) == {"text/html", "text/plain"}
 
 
+@pytest.mark.slow
 def test_run_starts_from_nothing_in_the_folder_of_the_notebook(notebook, cells):
     path = notebook(
         ("code", "import os\nos.path.basename(os.getcwd())", {"outputs": [stream("stale")]}),
@@ -162,6 +163,7 @@ def test_run_starts_from_nothing_in_the_folder_of_the_notebook(notebook, cells):
     assert notebook_form.normalize(path, check=True) is False
 
 
+@pytest.mark.slow
 def test_run_names_the_cell_that_failed_and_leaves_the_file(notebook):
     path = notebook(
         ("markdown", "# T"), ("code", "x = 1"), ("code", "x / 0  # the fault"), ("code", "x")
@@ -172,12 +174,14 @@ def test_run_names_the_cell_that_failed_and_leaves_the_file(notebook):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_run_names_the_cell_that_hangs(notebook):
     path = notebook(("code", "import time"), ("code", "while True: time.sleep(0.1)"))
     with pytest.raises(CellFailedError, match=r"cell 2 .* took more than 2 s"):
         notebooks.run(path, timeout=2)
 
 
+@pytest.mark.slow
 def test_run_keeps_an_error_that_is_there_on_purpose(notebook, cells):
     tags = {"metadata": {"tags": ["raises-exception"]}}
     path = notebook(("code", "1 / 0", tags), ("code", "'after'"))

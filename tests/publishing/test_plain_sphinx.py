@@ -74,6 +74,7 @@ def test_pages_are_made_without_jupyter_book_and_what_differs_is_named(small_cou
     assert "- book/one.html is missing" in told
 
 
+@pytest.mark.slow
 def test_build_without_a_page_says_why(small_course, tmp_path):
     (small_course / "_toc.yml").write_text("format: jb-book\nroot: book/none\n", encoding="utf-8")
     with pytest.raises(plain_sphinx.PlainBuildError, match="Sphinx made no page"):

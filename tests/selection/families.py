@@ -419,12 +419,19 @@ def stands_for_another(test):
 
 def named_in(test, patterns):
     """Whether one of some patterns, such as "cli/test_hint.py::test_*", is a test's."""
-    return any(fnmatch(key_of(test), pattern) for pattern in patterns)
+    return first_match((key_of(test),), tuple(patterns)) != ""
+
+
+@functools.cache
+def first_match(names, patterns):
+    """The first of some names that one of some patterns fits, or "": many tests ask the same."""
+    return next((one for one in names if any(fnmatch(one, p) for p in patterns)), "")
 
 
 # What runs every time of the tests that take seconds, whatever the rule draws beside them.
 ALWAYS = (
     "grading/test_selftest.py::test_every_wall_holds",
+    "jax/test_jax_model.py::test_logits_loss_and_gradients_are_those_of_torch",
     "grading/test_term.py::test_every_command_ends_as_the_page_says",
     "grading/test_formgrader.py::test_nbgraders_commands_use_the_sandbox_and_the_judge",
     "page/test_in_browser.py::test_answers_are_judged_in_the_page",

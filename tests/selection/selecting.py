@@ -7,7 +7,6 @@ that starts the others reads once what changed and what has passed, and hands th
 import os
 import re
 import shlex
-from fnmatch import fnmatch
 from pathlib import Path
 
 import families
@@ -147,7 +146,7 @@ class Selection:
     def _touching(self, family, test):
         """The first file that changed and that a test is about, or ""."""
         about = (f"tests/{test.module}", *family.about(test))
-        return next((one for one in self.changed if any(fnmatch(one, p) for p in about)), "")
+        return families.first_match(tuple(self.changed), about)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item):

@@ -24,6 +24,8 @@ from course_judges.defending.values import OddValueError, Value, written
 from course_tasks import catalogue
 from course_tasks.variant_runs import run_variants_on_bytes
 
+pytestmark = pytest.mark.slow
+
 # One of each kind of answer: a function, a class with weights, loops, NumPy, whole numbers.
 TRIED = [
     ("01/past-mean", "loop"),

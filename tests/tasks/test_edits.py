@@ -16,6 +16,8 @@ from course_lib.errors import CourseError
 from course_tasks import Tells, catalogue, check
 from course_tasks.probing import run
 
+pytestmark = pytest.mark.slow
+
 SOURCE = '''def attention_scores(x, w_query, w_key):
     """Right scores."""
     D = w_key.shape[1]  # D

@@ -246,6 +246,7 @@ def swollen(right, count):
     yield np.ones((1000, *(1,) * right.ndim), dtype=np.int64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_large_answer_costs_a_judge_little_memory_and_no_error(task):
     known, probe = judges.task(task), catalogue.probe(task)

@@ -175,6 +175,7 @@ def test_predictions_of_the_solution_would_not_all_pass_for_observations(task):
     assert verdict.points < known.points
 
 
+@pytest.mark.slow
 def test_prediction_stands_beside_what_was_observed():
     shown = experiment(lambda corpus: {"loss": 2.5}, lambda: {"loss": 2.25}, "play")
     assert isinstance(shown, Outcome)
@@ -236,6 +237,7 @@ def at_desk_and_graded(source):
 NUMBERS = '"last_1": 0.6449, "last_4": 0.306, "all": 0.237'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "how"),
     [
@@ -277,6 +279,7 @@ def test_numbers_that_are_computed_are_refused_alike_at_the_desk_and_in_grading(
     assert desk.findings == graded.findings
 
 
+@pytest.mark.slow
 def test_numbers_may_be_noted_with_functions_of_ones_own():
     source = (
         "import math\nFIRST = 0.6449\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from families import TASKS_THAT_TAKE_LONG
 from students import seeds_of, students_of, unfilled
 
 from course_judges import catalogue as judges
@@ -25,15 +26,12 @@ def tricks_of(task):
     return getattr(students_of(task), "TRICKS", {})
 
 
-def takes_long(task):
-    """Whether an answer trains a model or is compiled again, which takes a second or more."""
-    return task in ("08/train", "my-gpt/train", "my-gpt/write") or task.startswith("10/")
-
-
 def rows(pairs):
     """Parameters of a test, of which slow ones are left to the run of all tests."""
     return [
-        pytest.param(*pair, marks=[pytest.mark.slow] if takes_long(pair[0]) else [])
+        pytest.param(
+            *pair, marks=[pytest.mark.slow] if pair[0].startswith(TASKS_THAT_TAKE_LONG) else []
+        )
         for pair in pairs
     ]
 

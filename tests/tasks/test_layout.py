@@ -43,6 +43,7 @@ def test_every_task_has_a_judge_and_students_and_nothing_else_has():
     assert len(asked) == len(catalogue.names())
 
 
+@pytest.mark.slow
 def test_check_loads_no_other_chapter():
     code = (
         "import sys; from course_tasks import check; check('03/windows', print)\n"
@@ -54,6 +55,7 @@ def test_check_loads_no_other_chapter():
     assert done.stdout.splitlines()[-1] == "{'ch03_text'}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", [course_tasks, course_judges], ids=lambda one: one.__name__)
 def test_chapters_import_nothing_from_each_other(package):
     """A grade goes stale when its own chapter changes, but not when another one does."""

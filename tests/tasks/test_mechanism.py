@@ -392,6 +392,7 @@ class TestProbeOnly:
         verdict = judge("00/double", TASK, PROBE, inputs, Answers.from_bytes(answers))
         assert verdict.findings[0].name == "square"
 
+    @pytest.mark.slow
     def test_where_judges_are_not_installed_questions_are_asked_and_a_check_says_so(self):
         task = catalogue.names()[0]
         code = (

@@ -177,6 +177,7 @@ def test_task_is_gone_with_its_three_files_and_its_cells(course):
     assert "01/window" not in tests.stdout
 
 
+@pytest.mark.slow
 def test_task_without_a_judge_is_named_with_the_module_that_it_lacks(course):
     (course / "course_judges" / "ch01_averages" / "window.py").unlink()
     asked = run_in(course, "-c", "from course_tasks import check; check('01/window', print)")

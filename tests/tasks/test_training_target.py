@@ -42,5 +42,6 @@ def test_loss_little_above_the_target_gets_every_point(drawn):
     assert points(drawn, TARGET + DOUBT - A_LITTLE) == judges.task(TASK).points
 
 
+@pytest.mark.slow
 def test_loss_farther_above_the_target_gets_no_points_for_it(drawn):
     assert points(drawn, TARGET + DOUBT + A_LITTLE) == judges.task(TASK).points - 4

@@ -13,6 +13,7 @@ from course_lib.mime import PAGE_HTML
 from course_lib.training import fit
 
 
+@pytest.mark.slow
 def test_history_draws_itself_and_reads_as_a_line(corpus, build):
     history = fit(build(), corpus, steps=10, **QUIET)
     bundle, _ = history._repr_mimebundle_()

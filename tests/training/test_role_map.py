@@ -10,6 +10,8 @@ from course_lib import role_map
 from course_lib.config import Config
 from course_lib.errors import CheckpointError
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = right_programs()
 
 WITHOUT_A_PLACE = {
