@@ -48,8 +48,13 @@ class Clock:
 
     def has_children(self):
         """Whether anything runs that this process has started; psutil takes longer to say so."""
-        tasks = Path(f"/proc/{self.me.pid}/task")
-        return any((one / "children").read_text() for one in tasks.iterdir())
+        for thread in Path(f"/proc/{self.me.pid}/task").iterdir():
+            try:
+                if (thread / "children").read_text():
+                    return True
+            except FileNotFoundError:  # the thread has ended, and its children are another's
+                continue
+        return False
 
     def pytest_collection_finish(self, session):
         """Note how long collecting took, and which family each test is of."""
