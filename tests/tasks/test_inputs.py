@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from parameters import rows
 
 from course_tasks import catalogue
 from course_tasks.probing import drawn_by_the_judge
@@ -18,7 +19,7 @@ def makers(task):
     return [make for make in (probe.inputs, probe.second) if make not in (None, drawn_by_the_judge)]
 
 
-@pytest.mark.parametrize("task", [name for name in catalogue.names() if makers(name)])
+@pytest.mark.parametrize("task", rows((name,) for name in catalogue.names() if makers(name)))
 def test_no_draw_divides_by_zero_or_overflows(task):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

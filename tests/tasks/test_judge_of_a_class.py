@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 import numpy as np
 import pytest
+from parameters import rows
 from students import students_of
 
 from course_judges import catalogue as judges
@@ -28,7 +29,7 @@ SHORT = [
 HERE = Section("01-averages", "Somewhere")
 
 
-@pytest.mark.parametrize("task", SHORT)
+@pytest.mark.parametrize("task", rows((task,) for task in SHORT))
 def test_judge_of_a_class_says_what_a_fresh_one_says(task):
     known, probe, students = judges.task(task), catalogue.probe(task), students_of(task)
     inputs = judges.inputs(task, np.random.default_rng(5))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from families import TASKS_THAT_TAKE_LONG
+from parameters import rows
 from students import seeds_of, students_of, unfilled
 
 from course_judges import catalogue as judges
@@ -24,16 +24,6 @@ ROOT = Path(__file__).parents[2]
 
 def tricks_of(task):
     return getattr(students_of(task), "TRICKS", {})
-
-
-def rows(pairs):
-    """Parameters of a test, of which slow ones are left to the run of all tests."""
-    return [
-        pytest.param(
-            *pair, marks=[pytest.mark.slow] if pair[0].startswith(TASKS_THAT_TAKE_LONG) else []
-        )
-        for pair in pairs
-    ]
 
 
 TASKS = catalogue.names()
