@@ -19,13 +19,21 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 import torch
 
-from course_tasks.answers import Array, Value, arrays_from_bytes, arrays_to_bytes
+from course_tasks.answers import (
+    ABSOLUTE_TOLERANCE,
+    RELATIVE_TOLERANCE,
+    Array,
+    Value,
+    arrays_from_bytes,
+    arrays_to_bytes,
+)
 from course_tasks.flattening import flatten
 from course_tasks.probing import Case, Inputs, Probe, own_randomness
 
@@ -45,6 +53,8 @@ SECONDS_OF_A_PROGRAM = 1.0
 SECONDS_OF_THE_FIRST = 4.0
 SECONDS_OF_ALL = 8.0
 _TIMES_THE_FIRST, _LEAST_SECONDS = 8, 0.1
+# What is so much farther apart than a judge allows is another result for certain.
+_LOOSER = 10
 _LOOKS = 32
 # Larger arrays are told apart by some sums of theirs.
 MOST_NUMBERS = 400
@@ -120,33 +130,77 @@ def run_variants(
     sets : sequence of (mapping of str to ndarray)
     roles : mapping of str to (sequence of int)
         Which sets are `shown` (values are kept), `counted` (operations are counted, of the
-        student's own program alone), `own` (run by it alone), and `drawn`; and in which of these
-        all cases are asked: `whole`.
+        student's own program alone), `own` (run by it alone), and `drawn`; by which of these
+        options are told apart: `told`; and in which all cases are asked: `whole`.
 
     Returns
     -------
     list of dict
-        For each program `results` (set number to outcome), `saw`, `given`, and `counts`; or `error`
-        if it does not even define the answer.
+        For each program `results` (set number to outcome), `saw`, `given`, and `counts`, and
+        `mixed` for one that gives the same as the first in some draws and not in others, after
+        which it isn't run any more; or `error` if it does not even define the answer.
     """
     began = time.process_time()
     ends, most = began + SECONDS_OF_ALL, SECONDS_OF_THE_FIRST
-    found = []
+    asked = _Asked(probe, space, answer, case, sets, roles)
+    found: list[dict[str, Any]] = []
     for number, program in enumerate(programs):
         if time.process_time() > ends:
             found.append({"error": "not run"})
             continue
         clock = _Clock(min(most, ends - time.process_time()))
         with _quiet():
-            found.append(
-                _of_program(probe, space, answer, case, program, sets, roles, number, clock)
-            )
+            found.append(_of_program(asked, program, clock))
         if number == 0:
             if "error" in found[0]:
                 break
+            asked = replace(asked, own=found[0]["results"])
             took = time.process_time() - began
             most = min(SECONDS_OF_A_PROGRAM, max(_LEAST_SECONDS, _TIMES_THE_FIRST * took))
     return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What all programs are asked; see `run_variants`. `own` is what the first one gave."""
+
+    probe: Probe
+    space: Mapping[str, Any]
+    answer: str
+    case: str
+    sets: Sequence[Inputs]
+    roles: Mapping[str, Sequence[int]]
+    own: Mapping[str, Mapping[str, Any]] | None = None
+
+    def outcome(self, answer: Any, number: int, most: int) -> dict[str, Any]:
+        """What an answer gives for a set; where all cases are asked, of every case, unless the
+        first one differs from the own program's already.
+        """
+        case, sets = self.case, self.sets
+        found = _outcome(self.probe.cases[case], answer, case, sets[number], most)
+        if number in self.roles["whole"] and (self.own is None or self.near(found, number)):
+            for other, ask in self.probe.cases.items():
+                if other != case:
+                    more = _outcome(ask, answer, other, sets[number], most)
+                    found |= {f"error.{other}" if k == ERROR else k: v for k, v in more.items()}
+        return found
+
+    def near(self, outcome: Mapping[str, Any], number: int) -> bool:
+        """True if an outcome is about what the own program gave."""
+        own = (self.own or {}).get(str(number), {})
+        return all(name in own and _near(value, own[name]) for name, value in outcome.items())
+
+
+def _near(one: Any, other: Any) -> bool:
+    if one == other:
+        return True
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return False
+    if (one["is"], one.get("shape")) != (other["is"], other.get("shape")):
+        return False
+    first, second = (value.get("numbers") or value.get("sums") or [] for value in (one, other))
+    tolerance = {"rtol": _LOOSER * RELATIVE_TOLERANCE, "atol": _LOOSER * ABSOLUTE_TOLERANCE}
+    return len(first) == len(second) > 0 and np.allclose(first, second, **tolerance, equal_nan=True)
 
 
 class _Clock:
@@ -206,43 +260,36 @@ def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
     return [(name, value)]
 
 
-def _of_program(
-    probe: Probe,
-    space: Mapping[str, Any],
-    answer: str,
-    case: str,
-    program: Mapping[str, str],
-    sets: Sequence[Inputs],
-    roles: Mapping[str, Sequence[int]],
-    number: int,
-    clock: _Clock,
-) -> dict[str, Any]:
-    asked = probe.cases[case]
+def _of_program(asked: _Asked, program: Mapping[str, str], clock: _Clock) -> dict[str, Any]:
+    case, roles, sets = asked.case, asked.roles, asked.sets
+    ask, first = asked.probe.cases[case], asked.own is None
     found: dict[str, Any] = {"results": {}, "saw": [], "given": {}, "counts": {}}
     records = {name: _Record(clock, keeps=name != "not") for name in ("keeps", "again", "not")}
     try:
         code = compile(program["traced"], FILE, "exec")
-        of = {name: _defined(code, space, answer, r) for name, r in records.items()}
-        wanted = [*roles["shown"], *roles["drawn"], *([] if number else roles["own"])]
-        for one in wanted:
-            kept = "keeps" if one in roles["shown"] else "not"
-            most = MOST_NUMBERS if one in roles["shown"] else MOST_NUMBERS_OF_A_DRAW
-            outcome = _outcome(asked, of[kept], case, sets[one], most)
-            for other, ask in probe.cases.items() if one in roles["whole"] else ():
-                if other != case:
-                    more = _outcome(ask, of[kept], other, sets[one], most)
-                    outcome |= {f"error.{other}" if k == ERROR else k: v for k, v in more.items()}
-            found["results"][str(one)] = outcome
+        of = {name: _defined(code, asked.space, asked.answer, r) for name, r in records.items()}
+        for one in roles["shown"]:
+            found["results"][str(one)] = asked.outcome(of["keeps"], one, MOST_NUMBERS)
+        seen = set()
+        for one in [*roles["drawn"], *(roles["own"] if first else ())]:
+            found["results"][str(one)] = asked.outcome(of["not"], one, MOST_NUMBERS_OF_A_DRAW)
+            if first:
+                continue
+            near = asked.near(found["results"][str(one)], one)
+            seen.add((near, one in roles["told"]))
+            if _says_nothing(seen):
+                found["mixed"] = True
+                break
         for one in roles["shown"]:
             with _memory_filled():
-                again = _outcome(asked, of["again"], case, sets[one])
+                again = _outcome(ask, of["again"], case, sets[one])
             if json.dumps(again) != json.dumps(_of_case(found["results"][str(one)], again)):
                 return {"error": UNSTEADY}
-        if number == 0 and roles["counted"]:
+        if first and roles["counted"]:
             plain_code = compile(program["plain"], FILE, "exec")
-            bare = _defined(plain_code, space, answer, records["not"])
+            bare = _defined(plain_code, asked.space, asked.answer, records["not"])
             for one in roles["counted"]:
-                found["counts"][str(one)] = _counted(asked, bare, case, sets[one])
+                found["counts"][str(one)] = _counted(ask, bare, case, sets[one])
     except TooLongError:
         return {"error": "takes too long"}
     except (KeyboardInterrupt, MemoryError):
@@ -259,6 +306,14 @@ def _of_program(
     ]
     found["given"] = record.given
     return found
+
+
+def _says_nothing(seen: set[tuple[bool, bool]]) -> bool:
+    """Whether a variant is neither always the same nor another one in all draws, by what was seen:
+    (whether a result was near, whether that was a draw by which options are told apart).
+    """
+    near_in_a_draw, far_in_a_draw = (True, True) in seen, (False, True) in seen
+    return near_in_a_draw and (far_in_a_draw or (False, False) in seen)
 
 
 def _defined(code: CodeType, space: Mapping[str, Any], answer: str, record: _Record) -> Any:

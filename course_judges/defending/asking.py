@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from course_judges.defending.changes import Edit, edits
 from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import Program, traced
 from course_judges.defending.values import OddValueError, Value, read_value
-from course_judges.equality import same_value
+from course_judges.equality import close, same_value
 from course_tasks import catalogue
 from course_tasks.answers import Answers, Array
 from course_tasks.observing import nothing
@@ -160,6 +161,8 @@ def plan(
         for one in edits(program, most, rng)
         if not shows_answer(task, program.source, one.after)
     )
+    # If time runs out, what has not been run is about any line.
+    chosen = tuple(chosen[n] for n in rng.permutation(len(chosen)))
     ordinary, edges = _drawn(task, draws)
     if recipe is None:
         sets = [*ordinary, *edges]
@@ -170,6 +173,7 @@ def plan(
             "counted": (),
             "own": (),
             "drawn": every[1:],
+            "told": every[1 : len(ordinary)],
             "whole": (*every[1 : _WHOLE + 1], *every[len(ordinary) :]),
             "edges": every[len(ordinary) :],
         }
@@ -183,7 +187,10 @@ def plan(
         for which in ("last", "first"):
             sets.append(_moved(sets[base], recipe.positions, which, rng))
             pairs.append((base, len(sets) - 1, which))
-    moved = tuple(range(end, len(sets)))
+    moved = tuple(
+        sorted({n for base, other, which in pairs if which == "last" for n in (base, other)})
+    )
+    begun = tuple(other for _, other, which in pairs if which == "first")
     counted: tuple[int, ...] = ()
     if counts and recipe.positions:
         times = int(rng.integers(2, 6))
@@ -201,9 +208,10 @@ def plan(
     roles = {
         "shown": (0,),
         "drawn": (*range(1, end), *moved),
+        "told": tuple(range(1, first_edge)),
         "whole": (*range(1, min(_WHOLE, len(ordinary)) + 1), *range(first_edge, end)),
         "edges": tuple(range(first_edge, end)),
-        "own": tuple(n for n, _, _ in special),
+        "own": (*begun, *(n for n, _, _ in special)),
         "counted": counted,
     }
     return Plan(
@@ -260,6 +268,8 @@ class Run:
         Of each counted set, the operations of each line.
     error : str
         Why it did not run at all.
+    mixed : bool
+        Whether it gave the same as the student's own program in some draws, and not in others.
     """
 
     results: Mapping[int, Mapping[str, Value]] = field(default_factory=dict)
@@ -267,6 +277,7 @@ class Run:
     given: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     counts: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     error: str = ""
+    mixed: bool = False
 
     def stopped(self, number: int) -> str:
         """The error with which a set ended, or nothing."""
@@ -282,8 +293,58 @@ class Run:
 
     def same(self, other: Run, number: int) -> bool:
         """True if two programs gave the same on one set."""
-        one, two = self.results.get(number, {}), other.results.get(number, {})
-        return set(one) == set(two) and all(one[name].same(two[name]) for name in one)
+        return bool(self.alike(other, (number,))[0])
+
+    def alike(self, other: Run, numbers: tuple[int, ...]) -> Array:
+        """For each of some sets, whether two programs gave the same.
+
+        Parameters
+        ----------
+        other : Run
+        numbers : tuple of int
+
+        Returns
+        -------
+        (len(numbers),) bool
+        """
+        mine, theirs = self._flat(numbers), other._flat(numbers)
+        if mine.forms == theirs.forms:
+            near = close(mine.numbers, theirs.numbers)
+            return np.array([bool(near[a:b].all()) for a, b in itertools.pairwise(mine.ends)])
+        return np.array(
+            [
+                one == two and bool(close(mine.of(n), theirs.of(n)).all())
+                for n, (one, two) in enumerate(zip(mine.forms, theirs.forms, strict=True))
+            ]
+        )
+
+    def _flat(self, numbers: tuple[int, ...]) -> _Flat:
+        """All that some sets gave in one array, so that two runs are compared at once."""
+        if numbers not in self._flattened:
+            forms, parts, ends = [], [np.empty(0)], [0]
+            for number in numbers:
+                outcome = sorted(self.results.get(number, {}).items())
+                forms.append(tuple((name, value.form) for name, value in outcome))
+                parts += [value.numbers for _, value in outcome]
+                ends.append(ends[-1] + sum(len(value.numbers) for _, value in outcome))
+            self._flattened[numbers] = _Flat(tuple(forms), np.concatenate(parts), tuple(ends))
+        return self._flattened[numbers]
+
+    @cached_property
+    def _flattened(self) -> dict[tuple[int, ...], _Flat]:
+        return {}
+
+
+class _Flat(NamedTuple):
+    """What some sets gave: of each what a value is, and all numbers in a row."""
+
+    forms: tuple[object, ...]
+    numbers: Array
+    ends: tuple[int, ...]
+
+    def of(self, number: int) -> Array:
+        """The numbers of one set."""
+        return self.numbers[self.ends[number] : self.ends[number + 1]]
 
 
 @dataclass(frozen=True)
@@ -304,10 +365,7 @@ class Found:
         """The sets on which options are told apart: neither small ones, nor the edges of what a
         task allows.
         """
-        others = set(self.plan.roles["edges"])
-        for one, other, _ in self.plan.pairs:
-            others |= {one, other}
-        return tuple(n for n in self.plan.roles["drawn"] if n not in others)
+        return self.plan.roles["told"]
 
     @cached_property
     def right(self) -> bool:
@@ -391,7 +449,7 @@ def _run(plain: Any) -> Run:
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise OddValueError(f"a run cannot be read: {type(error).__name__}") from error
-    return Run(results, saw, given, counts)
+    return Run(results, saw, given, counts, mixed=plain.get("mixed") is True)
 
 
 def returns_of(source: str, function: str) -> list[int]:

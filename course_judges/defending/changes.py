@@ -95,13 +95,14 @@ def edits(
     ]
     if rng is not None:
         places = [places[n] for n in rng.permutation(len(places))]
+    trees = _Trees(program)
     for statement, node, change in places:
         if most is not None and len(found) >= most:
             break
-        edit = _made(program, statement, node, change)
-        if edit is not None and (text := ast.dump(ast.parse(edit.source))) not in seen:
-            seen.add(text)
-            found[edit.source] = edit
+        made = _made(program, trees, statement, node, change)
+        if made is not None and made[1] not in seen:
+            seen.add(made[1])
+            found[made[0].source] = made[0]
     return sorted(found.values(), key=lambda one: (one.first, one.last, one.after))
 
 
@@ -218,8 +219,70 @@ def _put(code: str, left: str = "", right: str = "") -> Any:
     return make
 
 
-def _made(program: Program, statement: Any, node: Any, change: Change) -> Edit | None:
-    """A change in the text, with all around it as the student wrote it."""
+class _Trees:
+    """The trees of a program with one node replaced, made in a copy of its own."""
+
+    def __init__(self, program: Program) -> None:
+        copied = copy.deepcopy(program.tree)
+        nodes = zip(ast.walk(program.tree), ast.walk(copied), strict=True)
+        self._tree, self._of = copied, {id(one): other for one, other in nodes}
+        self._places: dict[int, tuple[Any, str, int | None]] = {}
+        for parent in ast.walk(copied):
+            for field, value in ast.iter_fields(parent):
+                for number, one in enumerate(value if isinstance(value, list) else [value]):
+                    if isinstance(one, ast.AST):
+                        at = number if isinstance(value, list) else None
+                        self._places[id(one)] = (parent, field, at)
+
+    def replaced(self, node: Any, new: Any) -> str | None:
+        """The dump of the program with another node in the place of one; None if it is no Python.
+
+        Parameters
+        ----------
+        node : AST
+            Of the program's own tree.
+        new : AST
+        """
+        old: Any = self._of[id(node)]
+        parent, field, at = self._places[id(old)]
+        try:
+            new = _as_parsed(new, isinstance(node, ast.stmt))
+        except (SyntaxError, ValueError, AttributeError, TypeError):
+            return None
+        if hasattr(node, "body") and isinstance(node, ast.stmt):
+            new.body, new.orelse = old.body, old.orelse
+        if at is None:
+            setattr(parent, field, new)
+        else:
+            getattr(parent, field)[at] = new
+        try:
+            return ast.dump(self._tree)
+        finally:
+            if at is None:
+                setattr(parent, field, old)
+            else:
+                getattr(parent, field)[at] = old
+
+
+def _as_parsed(new: Any, statement: bool) -> Any:
+    """A node as Python reads what it is written as: of −1, a sign and a number."""
+    text = ast.unparse(ast.fix_missing_locations(new))
+    read: Any
+    if statement:
+        return ast.parse(text).body[0]
+    if isinstance(new, ast.keyword | ast.Starred):
+        read = ast.parse(f"f({text})", mode="eval").body
+        return (read.keywords or read.args)[0]
+    if any(isinstance(one, ast.Slice) for one in (new, *getattr(new, "elts", ()))):
+        read = ast.parse(f"a[{text.removeprefix('(').removesuffix(')')}]", mode="eval").body
+        return read.slice
+    return ast.parse(f"({text})", mode="eval").body
+
+
+def _made(
+    program: Program, trees: _Trees, statement: Any, node: Any, change: Change
+) -> tuple[Edit, str] | None:
+    """A change in the text, with all around it as the student wrote it; and its tree's dump."""
     first, last = node.lineno if node is not statement else statement.lineno, 0
     try:
         new = change.make(copy.deepcopy(node))
@@ -230,7 +293,7 @@ def _made(program: Program, statement: Any, node: Any, change: Change) -> Edit |
         text = ast.unparse(ast.fix_missing_locations(new)) if node is not statement else _head(new)
     except (AttributeError, ValueError, TypeError, IndexError, SyntaxError):
         return None
-    wanted = _replaced(program, node, new)
+    wanted = trees.replaced(node, new)
     if wanted is None:
         return None
     if node is statement:
@@ -243,7 +306,8 @@ def _made(program: Program, statement: Any, node: Any, change: Change) -> Edit |
         source = _put_text(program.lines, (first, start), (last, end), written)
         try:
             if ast.dump(ast.parse(source)) == wanted:
-                return _edit(change.operator, program, statement, source)
+                edit = _edit(change.operator, program, statement, source)
+                return None if edit is None else (edit, wanted)
         except (SyntaxError, ValueError):
             continue
     return None
@@ -280,26 +344,6 @@ def _extent(statement: Any) -> tuple[int, int, int, int | None]:
     return statement.lineno, statement.end_lineno, statement.col_offset, statement.end_col_offset
 
 
-def _replaced(program: Program, node: Any, new: Any) -> str | None:
-    """What the changed program's tree has to be."""
-    tree = copy.deepcopy(program.tree)
-    place = next(n for n, one in enumerate(ast.walk(program.tree)) if one is node)
-    old: Any = next(one for n, one in enumerate(ast.walk(tree)) if n == place)
-    if hasattr(node, "body") and isinstance(node, ast.stmt):
-        new = copy.deepcopy(new)
-        new.body, new.orelse = old.body, old.orelse
-    for parent in ast.walk(tree):
-        for field, value in ast.iter_fields(parent):
-            if value is old:
-                setattr(parent, field, new)
-            elif isinstance(value, list):
-                setattr(parent, field, [new if one is old else one for one in value])
-    try:
-        return ast.dump(ast.parse(ast.unparse(ast.fix_missing_locations(tree))))
-    except (SyntaxError, ValueError, AttributeError, TypeError):
-        return None
-
-
 def _put_text(
     lines: tuple[str, ...], begin: tuple[int, int], end: tuple[int, int | None], text: str
 ) -> str:
@@ -309,15 +353,16 @@ def _put_text(
     return "\n".join([*lines[: begin[0] - 1], before + text + after, *lines[end[0] :]])
 
 
-def _left_out(program: Program, statement: Any) -> Edit | None:
+def _left_out(program: Program, statement: Any) -> tuple[Edit, str] | None:
     first, last, column, end = _extent(statement)
     source = _put_text(program.lines, (first, column), (last, end), "pass")
     try:
         compile(source, "<variant>", "exec")
+        dumped = ast.dump(ast.parse(source))
     except (SyntaxError, ValueError):
         return None
     before = " ".join(_bare(line) for line in program.lines[first - 1 : last])
-    return Edit("left-out", first, last, before, "", source)
+    return Edit("left-out", first, last, before, "", source), dumped
 
 
 def _edit(operator: str, program: Program, statement: Any, source: str) -> Edit | None:

@@ -179,8 +179,8 @@ def traced(source: str) -> str:
         spec = function.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
         names += [a.arg for a in (spec.vararg, spec.kwarg) if a is not None]
-        given = ", ".join(f"{n!r}: {n}" for n in names)
-        function.body.insert(0, _statement(f"{GIVEN}({name!r}, {{{given}}})"))
+        given = ast.Dict([ast.Constant(n) for n in names], [_read(n) for n in names])
+        function.body.insert(0, ast.Expr(_call(GIVEN, ast.Constant(name), given)))
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -200,10 +200,7 @@ def _hooked(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     for node in body:
         line = node.lineno
         if isinstance(node, ast.Return) and node.value is not None:
-            said = f"{SAW}({line}, {RETURNED!r}, None)"
-            call = _statement(said)
-            call.value.args[2] = node.value
-            node.value = call.value
+            node.value = _call(SAW, ast.Constant(line), ast.Constant(RETURNED), node.value)
         elif not isinstance(node, _DEFINITIONS):
             for block in ("body", "orelse", "finalbody"):
                 if inner := getattr(node, block, None):
@@ -211,10 +208,13 @@ def _hooked(body: Sequence[ast.stmt]) -> list[ast.stmt]:
             for handler in getattr(node, "handlers", []):
                 handler.body = _hooked(handler.body)
         if not isinstance(node, ast.Nonlocal | ast.Global):
-            found.append(_statement(f"{AT}({line})"))
+            found.append(ast.Expr(_call(AT, ast.Constant(line))))
         found.append(node)
         if not hasattr(node, "body"):
-            found += [_statement(f"{SAW}({line}, {n!r}, {n})") for n in changed_names(node)]
+            found += [
+                ast.Expr(_call(SAW, ast.Constant(line), ast.Constant(name), _read(name)))
+                for name in changed_names(node)
+            ]
     return found
 
 
@@ -244,5 +244,9 @@ def changed_names(node: ast.AST) -> list[str]:
     return names
 
 
-def _statement(text: str) -> Any:
-    return ast.parse(text).body[0]
+def _call(hook: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(_read(hook), list(arguments), [])
+
+
+def _read(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())

@@ -53,6 +53,7 @@ class Shown:
     def __init__(self, found: Found) -> None:
         self.found = found
         self.program, self.own = found.program, found.own
+        self._unlike: dict[frozenset[int], bool] = {}
 
     @cached_property
     def function(self) -> str:
@@ -83,15 +84,21 @@ class Shown:
         returned = self._returned(run, edit.source, self.function) if not run.error else {}
         if run.stopped(0):
             returned = {}
-        alike = [not run.error and run.same(self.own, n) for n in self.found.plan.roles["drawn"]]
-        others = [bool(run.error) or not run.same(self.own, n) for n in self.found.draws]
-        return Variant(edit, run, returned, bool(alike) and all(alike), all(others))
+        if run.mixed:
+            return Variant(edit, run, returned, same=False, differs=False)
+        alike = run.alike(self.own, self.found.plan.roles["drawn"])
+        draws = run.alike(self.own, self.found.draws)
+        same = not run.error and bool(alike.size) and bool(alike.all())
+        return Variant(edit, run, returned, same, bool(run.error) or not draws.any())
 
     def unlike(self, one: Variant, other: Variant) -> bool:
         """True if two variants never gave the same in any draw."""
         if one.run.error or other.run.error:
             return not (one.run.error and other.run.error)
-        return not any(one.run.same(other.run, n) for n in self.found.draws)
+        pair = frozenset({id(one), id(other)})
+        if pair not in self._unlike:
+            self._unlike[pair] = not one.run.alike(other.run, self.found.draws).any()
+        return self._unlike[pair]
 
     @staticmethod
     def _returned(run: Run, source: str, function: str) -> Mapping[str, Value]:

@@ -51,15 +51,21 @@ class Value:
     sums: tuple[float, ...] = ()
     python: bool = False
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        """What two values have to have in common before their numbers can be compared."""
+        return self.kind, self.shape, self.text, len(self.numbers)
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers in a row, or the sums of a larger array."""
+        if self.array is None:
+            return np.array(self.sums, dtype=float)
+        return self.array.ravel().astype(float)
+
     def same(self, other: Value) -> bool:
         """True if both are equal, as a judge compares."""
-        if (self.kind, self.shape, self.text) != (other.kind, other.shape, other.text):
-            return False
-        if self.array is not None and other.array is not None:
-            return bool(close(self.array, other.array).all())
-        return len(self.sums) == len(other.sums) and bool(
-            close(np.array(self.sums), np.array(other.sums)).all()
-        )
+        return self.form == other.form and bool(close(self.numbers, other.numbers).all())
 
     def apart(self, other: Value) -> bool:
         """True if anybody sees on paper that they are not equal."""
