@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_judges.defending import asking, choosing, kinds
+from course_judges.defending import asking, choosing, kinds, papers
 from course_judges.defending.asking import unasked
 from course_judges.defending.own_words import TOKENS, shows_answer
 from course_judges.defending.program import program_of
@@ -44,7 +44,6 @@ from course_tasks.variant_runs import run_variants_on_bytes
 ROOT = Path(__file__).parent.parent
 STUDENTS = ROOT / "tests" / "tasks"
 WANTED, SHARE = 8, 0.8
-MOST_ALIKE = 0.2
 
 
 def answers(chosen):
@@ -70,7 +69,7 @@ def answers(chosen):
 
 def found_of(task, program, space, student):
     """What running an answer's variants found."""
-    plan = asking.plan(task, program, asking.seed_of(1, task, student))
+    plan = asking.plan(task, program, choosing.seed_of(1, task, student))
     return asking.found(plan, run_variants_on_bytes(catalogue.probe(task), space, plan.message()))
 
 
@@ -278,7 +277,7 @@ def solve(most, chosen):
     for number in rng.permutation(len(every)):
         task, style, program, space = every[number]
         found = found_of(task, program, space, style)
-        paper = choosing.paper(found, style, int(rng.integers(2**31)))
+        paper = papers.paper(found, style, int(rng.integers(2**31)))
         bare = Bare(Shown(found), space)
         leaks += leaked(task, program, paper)
         for question in paper.questions:
@@ -378,18 +377,16 @@ def of_class(size):
         print(f"load of the machine: {load:.1f}")
         print(f"tasks: {dict(Counter(one.task for one in made.papers))}")
         print(f"questions: {dict(Counter(len(one.questions) for one in made.papers))}")
-        overlaps = []
-        for one, other in itertools.combinations(made.papers, 2):
-            if one.task == other.task:
-                mine, theirs = (
-                    {(q.kind, q.text, frozenset(o.text for o in q.options)) for q in p.questions}
-                    for p in (one, other)
-                )
-                overlaps.append(len(mine & theirs) / max(len(mine), len(theirs)))
-        high = max(overlaps, default=0)
-        above = sum(one > MOST_ALIKE for one in overlaps)
-        print(f"{above} of {len(overlaps)} pairs have more than {MOST_ALIKE:.0%} in common")
-        print(f"overlap of two papers: mean {np.mean(overlaps):.1%}, most {high:.1%}")
+        overlaps = [
+            choosing.overlap(one, other)
+            for one, other in itertools.combinations(made.papers, 2)
+            if one.task == other.task
+        ]
+        above = sum(one > choosing.MOST_ALIKE for one in overlaps)
+        print(
+            f"{above} of {len(overlaps)} pairs have more than {choosing.MOST_ALIKE:.0%} in common"
+        )
+        print(f"overlap of two papers: mean {np.mean(overlaps):.1%}, most {max(overlaps):.1%}")
 
 
 def main(arguments=None):

@@ -169,9 +169,16 @@ class Examination:
         return self._defense.asked()
 
     def finish_defense(self, ran: RunResult) -> dict[str, Any]:
-        """The papers that come of what such a run sent."""
+        """All questions that come of what such a run sent."""
         assert self._defense is not None
         return {"papers": [one.to_plain() for one in self._defense.papers(ran)]}
+
+    def numbers_on_paper(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """How many numbers inputs of these tasks have on paper, of those that are asked about."""
+        from course_judges.defending.asking import rehearse
+
+        counted = {task: rehearse(task) for task in tasks}
+        return {"numbers": {task: n for task, n in counted.items() if n is not None}}
 
     def require(self, tasks: Sequence[str]) -> dict[str, Any]:
         """Which packages these tasks need and this machine lacks."""
@@ -275,7 +282,11 @@ def serve(number: int) -> None:
         if not message:
             return
         if not files:
-            _import_chapters(json.loads(message))
+            said = json.loads(message)
+            if isinstance(said, dict):
+                _rehearse_defense(said["defend"])
+            else:
+                _import_chapters(said)
             continue
         if os.fork() == 0:
             die_with_parent()
@@ -308,6 +319,19 @@ def _import_chapters(tasks: list[str]) -> None:
         if not catalogue.requires(task):
             catalogue.probe(task)
             judges.task(task)
+    _freeze()
+
+
+def _rehearse_defense(tasks: list[str]) -> None:
+    """What all papers about these tasks are made of; whatever fails here is said by a child."""
+    from course_grader.defend import defense  # noqa: F401
+    from course_judges.defending.asking import rehearse
+    from course_tasks import catalogue
+
+    for task in tasks:
+        with contextlib.suppress(Exception):
+            if not catalogue.requires(task):
+                rehearse(task)
     _freeze()
 
 

@@ -103,6 +103,29 @@ class Judges:
         with contextlib.suppress(OSError):  # who is gone is started again when it is needed
             self._control.send(json.dumps(list(tasks)).encode())
 
+    def expect_to_defend(self, tasks: Sequence[str]) -> dict[str, int]:
+        """Let all that questions about these tasks are made of be drawn once.
+
+        Returns
+        -------
+        dict of str to int
+            Of each task that anybody can be asked about, how many numbers its inputs have on paper.
+
+        Raises
+        ------
+        MachineError
+            If nobody can be asked.
+        """
+        with contextlib.suppress(OSError):
+            self._control.send(json.dumps({"defend": list(tasks)}).encode())
+        child = self.take()
+        try:
+            return child.numbers_on_paper(tasks)
+        except ChildEndedError as error:
+            raise MachineError(f"inputs of its tasks cannot be drawn: {error}") from error
+        finally:
+            self.give_back(child)
+
     def require(self, tasks: Sequence[str]) -> None:
         """See, before a class starts, that what answers are written with is installed.
 
@@ -264,8 +287,13 @@ class Child:
         steps = tuple(Step(kind, source) for kind, source in said["steps"])
         return Prepared(SanitizedSubmission(steps), self._inputs(said["tasks"]))
 
+    def numbers_on_paper(self, tasks: Sequence[str]) -> dict[str, int]:
+        """See `Judges.expect_to_defend`."""
+        about = ("numbers_on_paper", (tuple(tasks),))
+        return dict(self._ask("drawing small inputs", SECONDS_TO_JUDGE, about)["numbers"])
+
     def finish_defense(self, ran: RunResult) -> list[dict[str, Any]]:
-        """The papers about what was prepared, as plain data."""
+        """All that can be asked about what was prepared, as plain data."""
         return list(self._finish("finish_defense", "making its papers", ran)["papers"])
 
     def set_aside(self, job: Job, reason: str) -> Outcome:

@@ -106,12 +106,13 @@ def _ask_me(task: str, notebook: Path | None, most: int) -> None:
     from course_grader.commands.hint import notebook_of
     from course_grader.defend.asking import ask_me
     from course_grader.errors import NothingToAskError
+    from course_judges.defending.choosing import chosen
 
-    path = notebook or notebook_of(task)
+    path, seed = notebook or notebook_of(task), secrets.randbits(63)
     console = Console()
     with console.status("Running your code, and versions of it with one change …"):
-        asked, conditions = ask_me(path, read(path), [task], secrets.randbits(63))
-    paper = asked.papers[0] if asked.papers else None
+        asked, conditions = ask_me(path, read(path), [task], seed)
+    paper = chosen(asked.papers[0], seed) if asked.papers else None
     if paper is None or not paper.questions:
         why = asked.problem or (paper.lacking if paper else "")
         raise NothingToAskError(
@@ -121,9 +122,9 @@ def _ask_me(task: str, notebook: Path | None, most: int) -> None:
     if conditions:
         console.print(f"[dim]{escape(conditions)}[/]")
     show_code(console, paper)
-    chosen = _some(paper, most)
-    right = sum(_ask(console, number, one) for number, one in enumerate(chosen, start=1))
-    console.print(f"\n{right} of {len(chosen)} right. It counts nowhere; ask again for others.")
+    some = _some(paper, most)
+    right = sum(_ask(console, number, one) for number, one in enumerate(some, start=1))
+    console.print(f"\n{right} of {len(some)} right. It counts nowhere; ask again for others.")
 
 
 def _some(paper: Paper, most: int) -> list[Question]:

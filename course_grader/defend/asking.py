@@ -37,7 +37,7 @@ class Asked:
     ----------
     student : str
     papers : tuple of Paper
-        One for each task that was asked about.
+        For each task that was asked about, all questions that can be asked.
     problem : str
         Why there are none; empty if there are.
     """
@@ -50,7 +50,7 @@ class Asked:
 def ask_one(
     one: Submission, tasks: Sequence[str], whole: Class, runner: Runner, judges: Judges
 ) -> Asked:
-    """The papers of one submission; whatever it does, this returns.
+    """What can be asked about one submission; whatever it does, this returns.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def ask_class(
     judges: Judges,
     jobs: int,
 ) -> Iterator[Asked]:
-    """The papers of many submissions, in the order in which they are done.
+    """What can be asked about many submissions, in the order in which they are done.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def ask_class(
 def ask_me(
     path: Path, notebook: NotebookNode, tasks: Sequence[str], seed: int
 ) -> tuple[Asked, str]:
-    """The papers of one's own notebook, and how it was run.
+    """What can be asked about one's own notebook, and how it was run.
 
     Parameters
     ----------

@@ -11,9 +11,10 @@ from course_grader.judge_job import Job
 from course_grader.sandbox.protocol import RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_judges import catalogue as judges
-from course_judges.defending.asking import Plan, found, plan, seed_of, unasked
-from course_judges.defending.choosing import QUESTIONS, paper
+from course_judges.defending.asking import Plan, found, plan, unasked
+from course_judges.defending.choosing import seed_of
 from course_judges.defending.contract import Paper
+from course_judges.defending.papers import everything
 from course_judges.defending.program import program_of
 from course_judges.defending.values import OddValueError
 
@@ -37,8 +38,6 @@ class Defense:
         Why there is no plan for a task.
     tasks : tuple of str
         All that questions were wanted for.
-    most : int
-        Questions of one paper.
     job : Job
     """
 
@@ -49,7 +48,6 @@ class Defense:
     lacking: dict[str, str]
     tasks: tuple[str, ...]
     job: Job
-    most: int = QUESTIONS
 
     @classmethod
     def of(
@@ -104,7 +102,7 @@ class Defense:
         return {"steps": steps, "tasks": [one.task for one in self.plans]}, messages
 
     def papers(self, ran: RunResult) -> list[Paper]:
-        """The papers, one for each task; without questions where there are none, and why."""
+        """For each task all that can be asked; without questions where there are none, and why."""
         steps, wrong = read_steps(ran, self.work, self.job.limits)
         first = len(self.work.steps) - len(self.plans)
         made: dict[str, Paper] = {}
@@ -117,7 +115,7 @@ class Defense:
                 try:
                     seen = found(one, steps[number].answers)
                     seed = seed_of(self.seed, one.task, self.student, "questions")
-                    made[one.task] = paper(seen, self.student, seed, self.most)
+                    made[one.task] = everything(seen, self.student, seed)
                 except OddValueError as error:
                     self.lacking[one.task] = f"what its run sent is not a result: {error}"
         return [made.get(task) or self._empty(task) for task in self.tasks]

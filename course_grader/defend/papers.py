@@ -6,7 +6,7 @@ import functools
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +17,16 @@ from course_grader.batch import released_notebook, starting
 from course_grader.course import Course
 from course_grader.defend.asking import Asked, ask_class
 from course_grader.errors import NothingToAskError, UnreadableSheetError
-from course_grader.grade_one import Class
+from course_grader.grade_one import Class, Runner
 from course_grader.gradebook.standing import ClassStanding, standing
+from course_grader.judge_pool import Judges
 from course_grader.options import CourseGrade
 from course_grader.reports.pages import places
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.submissions import Submission, submissions
-from course_judges.defending.contract import Paper
-from course_judges.defending.small_inputs import MOST_NUMBERS
+from course_judges.defending.choosing import FEWEST, chosen, seed_of
+from course_judges.defending.contract import MOST_NUMBERS, Paper
 
-# A paper with fewer questions is made only if no other task gives one with more.
-FEWEST = 6
 # Tasks that are tried for one student.
 _TRIED = 2
 KEPT = "papers.json"
@@ -75,18 +74,25 @@ def passed(found: ClassStanding) -> dict[str, tuple[str, ...]]:
     }
 
 
-def in_order(tasks: Sequence[str], passes: dict[str, tuple[str, ...]]) -> list[str]:
+def in_order(
+    tasks: Sequence[str], passes: Mapping[str, tuple[str, ...]], numbers: Mapping[str, int]
+) -> list[str]:
     """Tasks that can be asked about, those first whose inputs fit on paper and that most of a class
     passed: who passed the same is asked about the same.
-    """
-    from course_judges.defending.asking import unasked
-    from course_judges.defending.small_inputs import numbers_of
 
+    Parameters
+    ----------
+    tasks : sequence of str
+    passes : mapping of str to (tuple of str)
+        See `passed`.
+    numbers : mapping of str to int
+        See `course_grader.judge_pool.Judges.expect_to_defend`.
+    """
     counts = Counter(task for mine in passes.values() for task in mine)
     # Of equal counts, the later one: it builds on the others.
     order = sorted(tasks, key=lambda task: (-counts[task], -list(tasks).index(task)))
-    asked = [task for task in order if not unasked(task) and counts[task]]
-    return sorted(asked, key=lambda task: numbers_of(task) > MOST_NUMBERS)
+    asked = [task for task in order if task in numbers and counts[task]]
+    return sorted(asked, key=lambda task: numbers[task] > MOST_NUMBERS)
 
 
 def make(
@@ -136,16 +142,9 @@ def make(
     released = released_notebook(course, assignment)
     checks = {one.grade_id: one for one in Assignment.of(released).checks if one.task}
     with private_tasks.of(course), locks.folder(course):
-        order = in_order([str(check.task) for check in checks.values()], passes)
-        if task:
-            order = [one for one in order if one == task]
-        wanted = [(one, _of_student(passes.get(one.student, ()), order)) for one in handed_in]
-        if not any(tasks for _, tasks in wanted):
-            what = task or "a task that can be asked about"
-            raise NothingToAskError(
-                f"nobody has passed {what} of {assignment} in the gradebook: run `course grade "
-                f"{assignment}` first"
-            )
+        tasks = [str(check.task) for check in checks.values() if task in ("", check.task)]
+        if not any(one in tasks for mine in passes.values() for one in mine):
+            raise _nothing(task, assignment)
         folder = folder_of(course, assignment)
         options = CourseGrade.of(course)
         whole = Class(
@@ -157,18 +156,33 @@ def make(
             sandboxed=form != "bare",
             seed=_seed(folder, fresh=fresh),
         )
-        papers, left = _asked(wanted, whole, course, form, url, jobs, progress)
-        kept = {} if fresh else {one.student: one for one in _kept(folder)[1]}
+        with starting(form, course, "", url) as start:
+            judges, runner = start()
+            judges.require(tasks)
+            judges.expect(tasks)
+            order = in_order(tasks, passes, judges.expect_to_defend(tasks))
+            wanted = [(one, _of_student(passes.get(one.student, ()), order)) for one in handed_in]
+            if not any(mine for _, mine in wanted):
+                raise _nothing(task, assignment)
+            found, left = _asked(wanted, whole, runner, judges, jobs, progress)
+        before = {} if fresh else {one.student: one for one in _kept(folder)[1]}
         # Others of the class keep theirs where only some are asked anew.
-        everybody = {**(kept if students else {}), **{one.student: one for one in papers}}
+        others = [one for name, one in before.items() if students and name not in found]
         made = Defended(
             assignment,
             folder,
-            tuple(everybody[name] for name in sorted(everybody)),
+            tuple(sorted(apart(found, whole.seed, before, others), key=lambda one: one.student)),
             tuple(sorted(left.items())),
         )
         _keep(made, whole.seed)
     return made
+
+
+def _nothing(task: str, assignment: str) -> NothingToAskError:
+    return NothingToAskError(
+        f"nobody has passed {task or 'a task that can be asked about'} of {assignment} in the "
+        f"gradebook: run `course grade {assignment}` first"
+    )
 
 
 def _of_student(mine: Sequence[str], order: Sequence[str]) -> tuple[str, ...]:
@@ -178,39 +192,65 @@ def _of_student(mine: Sequence[str], order: Sequence[str]) -> tuple[str, ...]:
 def _asked(
     wanted: Sequence[tuple[Submission, tuple[str, ...]]],
     whole: Class,
-    course: Course,
-    form: IsolationMode,
-    url: str | None,
+    runner: Runner,
+    judges: Judges,
     jobs: int | None,
     progress: Callable[[Asked, int, int], None] | None,
-) -> tuple[list[Paper], dict[str, str]]:
-    """The papers, and who has none and why."""
+) -> tuple[dict[str, Paper], dict[str, str]]:
+    """All questions about each student's answer, and who has none and why."""
     left = {
         one.student: "passed no task that can be asked about" for one, mine in wanted if not mine
     }
-    papers: list[Paper] = []
+    found: dict[str, Paper] = {}
     count = sum(bool(mine) for _, mine in wanted)
-    with starting(form, course, "", url) as start:
-        judges, runner = start()
-        tasks = sorted({task for _, mine in wanted for task in mine})
-        judges.require(tasks)
-        judges.expect(tasks)
-        came = ask_class(wanted, enough, whole, runner, judges, jobs or runner.slots)
-        for done, one in enumerate(came, start=1):
-            best = best_of(one.papers)
-            if best is not None:
-                papers.append(best)
-            else:
-                why = [paper.lacking for paper in one.papers if paper.lacking]
-                left[one.student] = one.problem or "; ".join(why) or "no question was found"
-            if progress is not None:
-                progress(one, done, count)
-    return papers, left
+    came = ask_class(wanted, enough, whole, runner, judges, jobs or runner.slots)
+    for done, one in enumerate(came, start=1):
+        best = best_of(one.papers)
+        if best is not None:
+            found[one.student] = best
+        else:
+            why = [paper.lacking for paper in one.papers if paper.lacking]
+            left[one.student] = one.problem or "; ".join(why) or "no question was found"
+        if progress is not None:
+            progress(one, done, count)
+    return found, left
+
+
+def apart(
+    found: Mapping[str, Paper], seed: int, before: Mapping[str, Paper], others: Sequence[Paper]
+) -> list[Paper]:
+    """The papers of a class: no two of one task have much in common, if there are enough questions.
+
+    Parameters
+    ----------
+    found : mapping of str to Paper
+        For each student all that can be asked; see `course_judges.defending.papers.everything`.
+    seed : int
+        Of the class.
+    before : mapping of str to Paper
+        Papers that were made with the same seed; who can be asked the same again is.
+    others : sequence of Paper
+        Of students who are not asked anew.
+    """
+    made = list(others)
+    again = {name for name, whole in found.items() if _of(before.get(name), whole)}
+    made += [before[name] for name in sorted(again)]
+    for name in sorted(found.keys() - again):
+        whole = found[name]
+        made.append(chosen(whole, seed_of(seed, whole.task, name, "questions"), others=made))
+    return made
+
+
+def _of(paper: Paper | None, whole: Paper) -> bool:
+    """Whether a paper is made of questions that can be asked."""
+    if paper is None or (paper.task, paper.code) != (whole.task, whole.code):
+        return False
+    return all(question in whole.questions for question in paper.questions)
 
 
 def enough(paper: Paper) -> bool:
     """Whether no other task has to be tried for this student."""
-    return len(paper.questions) >= FEWEST
+    return len(chosen(paper, 0).questions) >= FEWEST
 
 
 def best_of(papers: Sequence[Paper]) -> Paper | None:

@@ -8,7 +8,6 @@ reads what came of it, which may be anything.
 from __future__ import annotations
 
 import ast
-import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 
 from course_judges.defending import small_inputs
 from course_judges.defending.changes import Edit, edits
+from course_judges.defending.contract import MOST_NUMBERS
 from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import Program, traced
 from course_judges.defending.values import OddValueError, Value, read_value
@@ -114,19 +114,31 @@ def unasked(task: str) -> str:
     ----------
     task : str
     """
+    if catalogue.requires(task):
+        return "its answer is compiled, which takes too long to do dozens of times"
     if catalogue.probe(task).inputs is nothing:
         return "it is an experiment, whose answer is no code"
     if task in _TRAIN:
         return "its answer trains a model, which takes too long to run dozens of times"
-    if catalogue.requires(task):
-        return "its answer is compiled, which takes too long to do dozens of times"
     return ""
 
 
-def seed_of(*parts: object) -> int:
-    """A seed from the class's own, a task and a student: nobody has to write it down."""
-    words = "\0".join(map(str, parts)).encode()
-    return int.from_bytes(hashlib.sha256(words).digest()[:8], "big")
+def rehearse(task: str) -> int | None:
+    """Draw now what plans of a whole class are made of.
+
+    Parameters
+    ----------
+    task : str
+
+    Returns
+    -------
+    int or None
+        See `small_inputs.numbers_of`; None if nobody is asked about the task.
+    """
+    if unasked(task):
+        return None
+    _drawn(task, DRAWS)
+    return small_inputs.numbers_of(task)
 
 
 def plan(
@@ -146,7 +158,7 @@ def plan(
     program : Program
         The student's own code.
     seed : int
-        See `seed_of`.
+        See `course_judges.defending.choosing.seed_of`.
     counts : bool
         Whether operations are counted, which needs PyTorch itself.
     most : int
@@ -199,7 +211,7 @@ def plan(
         counted = (len(sets) - 2, len(sets) - 1)
     special = []
     for name, array in sets[0].items():
-        if array.dtype.kind != "f" or array.ndim == 0 or array.size > small_inputs.MOST_NUMBERS:
+        if array.dtype.kind != "f" or array.ndim == 0 or array.size > MOST_NUMBERS:
             continue
         for words, change in _ARGUMENT_VARIATIONS:
             part = "row" if array.ndim > 1 else "number"

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from course_judges.defending.asking import found, plan, seed_of
-from course_judges.defending.choosing import paper
+from course_judges.defending.asking import found, plan
+from course_judges.defending.choosing import seed_of
 from course_judges.defending.contract import Paper
+from course_judges.defending.papers import paper
 from course_judges.defending.program import program_of
 from course_tasks import catalogue
 from course_tasks.variant_runs import run_variants

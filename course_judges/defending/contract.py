@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+# So many numbers can be read on half a page.
+MOST_NUMBERS = 64
+KINDS = ("read", "shape", "change", "same", "find", "leak", "nan", "scale", "why")
+
 
 @dataclass(frozen=True)
 class Option:
@@ -32,7 +36,7 @@ class Question:
     Attributes
     ----------
     kind : str
-        One of `course_judges.defending.kinds.KINDS`.
+        One of `KINDS`.
     topic : str
         What it is about: two questions of one topic have the same answer for the same reason.
     lines : tuple of (int, str)
@@ -56,6 +60,13 @@ class Question:
     def right(self) -> int:
         """Which option is right, counted from 0; −1 where there are none."""
         return next((n for n, one in enumerate(self.options) if one.right), -1)
+
+    @property
+    def asks(self) -> tuple[str, str]:
+        """What is asked, and the right answer: who knows both from somebody else has no need to
+        think, whatever the wrong options are.
+        """
+        return self.text, self.options[self.right].text if self.options else self.model_answer
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,8 @@ class Paper:
         The inputs that the questions speak of.
     questions : tuple of Question
     lacking : str
-        Why there are fewer questions than were asked for; empty if there are not.
+        Why there are fewer questions than were asked for; empty if there are not. Of all questions
+        that can be asked about an answer, why there are not more.
     """
 
     task: str

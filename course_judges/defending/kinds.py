@@ -7,7 +7,8 @@ was computed. Options of a question differ visibly with two decimals, and never 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from course_judges.defending.contract import Option, Question
 from course_judges.defending.program import RETURNED
 from course_judges.defending.shown import Shown, Variant, short
 from course_judges.defending.values import Value, places, presentable, written, written_shape
-
-KINDS = ("read", "shape", "change", "same", "find", "leak", "nan", "scale", "why")
 
 WRONG = 3
 _INDICES_OF_A_LINE = 3
@@ -38,9 +37,10 @@ _MISREADINGS = frozenset({
 _QUESTIONS_IN_WORDS = 6
 
 Options = Sequence[Option]
+_One = TypeVar("_One")
 
 
-def questions(shown: Shown, rng: np.random.Generator) -> list[Question]:
+def questions(shown: Shown, rng: np.random.Generator, most: int | None = None) -> list[Question]:
     """Every question that can be asked.
 
     Parameters
@@ -48,11 +48,19 @@ def questions(shown: Shown, rng: np.random.Generator) -> list[Question]:
     shown : Shown
     rng : Generator
         Chooses wrong options and their order.
+    most : int, optional
+        So many of a kind, and no more; all by default.
     """
     found: list[Question] = []
     for make in (_read, _shape, _change, _same, _find, _leak, _nan, _scale, _why):
-        found += make(shown, rng)
+        found += itertools.islice(make(shown, rng), most)
     return found
+
+
+def _mixed(ones: Iterable[_One], rng: np.random.Generator) -> list[_One]:
+    """In another order, so that the first few are about any line."""
+    held = list(ones)
+    return [held[n] for n in rng.permutation(len(held))]
 
 
 def _asked(
@@ -87,7 +95,7 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     if not shown.on_paper:
         return
     given = list(shown.arguments.values())
-    for line, name, count, value in shown.seen():
+    for line, name, count, value in _mixed(shown.seen(), rng):
         if value.array is None or any(value.same(one) for one in given):
             continue
         if value.array.ndim > 4 or value.array.size > 120:
@@ -187,7 +195,7 @@ def _shape(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     ]
     if len(known) < len(shown.arguments) or not known:
         return
-    for line, name, count, value in shown.seen():
+    for line, name, count, value in _mixed(shown.seen(), rng):
         if value.kind != "array" or value.python or not 1 <= len(value.shape) <= 5:
             continue
         candidates = _other_shapes(shown, line, name, value, rng)
@@ -272,7 +280,7 @@ def _change(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     if not shown.on_paper:
         return
     changed = [one for one in shown.variants if one.differs and (one.returned or one.stopped)]
-    for one in changed:
+    for one in _mixed(changed, rng):
         yield from itertools.islice(_of_change(shown, one, changed, rng), 1)
 
 
@@ -355,7 +363,7 @@ def _same(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     told = [one for one in equal if one.edit.operator != "copied"]
     equal = told or equal[:1]
     others = [one for one in shown.variants if one.differs]
-    for one in equal:
+    for one in _mixed(equal, rng):
         wrong = _in_other_lines(one, others, rng)
         if len(wrong) < WRONG:
             continue
@@ -407,7 +415,7 @@ def _find(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     if not shown.on_paper:
         return
     running = [one for one in shown.variants if one.differs and one.returned and not one.stopped]
-    for one in running:
+    for one in _mixed(running, rng):
         for part, own in shown.returned.items():
             index = next((i for i in _views(own) if _fits(one, part, i, own)), None)
             if index is None:
@@ -484,7 +492,7 @@ def _leak(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         elif not any(earlier for earlier, _ in seen):
             others.append(one)
     others.sort(key=lambda one: one.same)
-    for one in leaking:
+    for one in _mixed(leaking, rng):
         wrong = _in_other_lines(one, [other for other in others if not other.same] or others, rng)
         if len(wrong) < WRONG:
             continue
@@ -597,7 +605,7 @@ def _scale(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         if count >= _LEAST_COUNT and near and line <= len(shown.program.lines):
             growths[line] = near[0]
     how = "An operation is a multiplication of a matrix product, or a number that is read or made."
-    for line, growth in growths.items():
+    for line, growth in _mixed(growths.items(), rng):
         options = [
             Option(
                 text,

@@ -8,9 +8,8 @@ from functools import cached_property
 
 from course_judges.defending.asking import Found, Run, returns_of
 from course_judges.defending.changes import Edit
-from course_judges.defending.contract import Given
+from course_judges.defending.contract import MOST_NUMBERS, Given
 from course_judges.defending.program import RETURNED
-from course_judges.defending.small_inputs import MOST_NUMBERS
 from course_judges.defending.values import Value, presentable, written, written_shape
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from course_judges import catalogue as judges
+from course_judges.defending.contract import MOST_NUMBERS
 from course_judges.judging import RightAnswerError, reference_of
 from course_judges.rubric import Task
 from course_tasks import catalogue
@@ -42,8 +43,6 @@ _FORMS, _MUCH_LONGER = 6, 1.35
 _KEPT = 3
 # Mostly near 0: a softmax of large differences shows only its largest number.
 _NUMBERS = (-1, -1, 0, 0, 1, 1, 2)
-# So many numbers can be read on half a page.
-MOST_NUMBERS = 64
 
 
 class _Bounds(NamedTuple):
@@ -479,6 +478,7 @@ def first_case(task: str) -> str:
     return next(iter(catalogue.probe(task).cases))
 
 
+@cache
 def numbers_of(task: str) -> int:
     """How many numbers a function that answers a task is given; many if nothing is small, and 0 of
     a class, which takes only some of them.

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import itertools
 import json
 import re
 
@@ -14,9 +15,9 @@ import pytest
 import torch
 from students import students_of
 
-from course_judges.defending import asking, choosing, kinds
+from course_judges.defending import asking, choosing, kinds, papers
 from course_judges.defending.changes import edits
-from course_judges.defending.contract import Paper
+from course_judges.defending.contract import Option, Paper, Question
 from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import program_of
 from course_judges.defending.shown import Shown
@@ -43,7 +44,7 @@ def asked(task, style, student="ada"):
     answer = students_of(task).RIGHT[style]
     module = inspect.getmodule(answer)
     program = program_of([inspect.getsource(module)], answer.__name__)
-    seed = asking.seed_of(1, task, student)
+    seed = choosing.seed_of(1, task, student)
     plan = asking.plan(task, program, seed)
     sent = run_variants_on_bytes(catalogue.probe(task), vars(module), plan.message())
     return asking.found(plan, sent), vars(module)
@@ -259,21 +260,54 @@ def test_a_variant_that_never_ends_is_ended_and_asked_about_nowhere():
     sent = run_variants_on_bytes(catalogue.probe("05/scores"), {}, plan.message())
     found = asking.found(plan, sent)
     assert any(run.error == "takes too long" for run in found.variants)
-    assert len(choosing.paper(found, "ada", 3).questions) == choosing.QUESTIONS
+    assert len(papers.paper(found, "ada", 3).questions) == choosing.QUESTIONS
 
 
 def test_the_same_code_gets_other_questions_for_another_student_and_the_same_for_the_same():
-    papers = [
-        choosing.paper(asked("05/scores", "einsum", student)[0], student, seed)
+    made = [
+        papers.paper(asked("05/scores", "einsum", student)[0], student, seed)
         for student, seed in (("ada", 1), ("ada", 1), ("bob", 2))
     ]
-    assert papers[0] == papers[1]
-    one, other = ({q.text + q.topic for q in paper.questions} for paper in papers[1:])
+    assert made[0] == made[1]
+    one, other = ({q.text + q.topic for q in paper.questions} for paper in made[1:])
     assert len(one & other) <= 3  # the kinds that speak of no number
 
 
+def pool(student, numbers):
+    """What can be asked about code that everybody has handed in: few questions have numbers."""
+    options = tuple(Option(f"{n}", right=n == 0, reason="It was run.") for n in range(4))
+    kinds_of = [("read", f"{student} {n}") for n in range(numbers)]
+    kinds_of += [(kind, str(n)) for kind in ("shape", "same", "leak", "scale") for n in range(3)]
+    asked = [Question(kind, n, (), f"{kind} {n}?", options) for kind, n in kinds_of]
+    asked.append(Question("why", "why", (), "Why?", model_answer="Because."))
+    return Paper("05/scores", "Scores", student, ((1, "def f(): pass"),), (), tuple(asked))
+
+
+def overlaps(papers_of_a_class):
+    return [choosing.overlap(*two) for two in itertools.combinations(papers_of_a_class, 2)]
+
+
+def test_no_two_of_sixty_with_the_same_code_have_more_than_a_fifth_of_their_papers_in_common():
+    students = [f"s{n}" for n in range(60)]
+    made, alone = [], []
+    for student in students:
+        whole, seed = pool(student, 12), choosing.seed_of(1, student)
+        made.append(choosing.chosen(whole, seed, others=made))
+        alone.append(choosing.chosen(whole, seed))
+    assert max(overlaps(made)) <= choosing.MOST_ALIKE < max(overlaps(alone))
+    assert {len(one.questions) for one in made} == {choosing.QUESTIONS}
+
+
+def test_where_too_few_questions_differ_papers_are_made_all_the_same():
+    made = []
+    for n in range(20):
+        made.append(choosing.chosen(pool(f"s{n}", 2), n, others=made))
+    assert min(len(one.questions) for one in made) >= choosing.FEWEST
+    assert max(overlaps(made)) < 1
+
+
 def test_a_paper_survives_its_way_through_json():
-    paper = choosing.paper(asked("05/scores", "einsum")[0], "ada", 1)
+    paper = papers.paper(asked("05/scores", "einsum")[0], "ada", 1)
     assert Paper.from_plain(json.loads(json.dumps(paper.to_plain()))) == paper
 
 
