@@ -9,7 +9,7 @@ import { readTheme, watchTheme } from "./theme.js";
 import { Walk } from "./walk.js";
 
 // Room from which on things stand beside each other; figures.css has the same.
-const WIDE = 46; // rem
+const WIDE = 40; // rem
 
 export class Frame {
   constructor(model, el, names, build) {

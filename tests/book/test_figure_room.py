@@ -6,6 +6,7 @@ from test_figures import WANTED
 from test_pages import SHIFTS
 
 LAPTOP = {"width": 1400, "height": 900}
+TABLET = {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
 
 HIGHEST = 640
@@ -45,6 +46,17 @@ def test_a_figure_takes_one_screen_and_what_its_still_picture_held_free(served, 
     page = visited(served, visit, name, LAPTOP)
     for figure in page.evaluate(NOW):
         assert figure["high"] <= HIGHEST, figure
+        assert figure["after"] == figure["before"], figure
+    assert sum(page.evaluate("window.shifts")) <= 0.02
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in WANTED if "gallery" in name])
+def test_on_a_tablet_a_figure_takes_one_screen_too(served, visit, name):
+    page = visited(served, visit, name, TABLET)
+    for figure in page.evaluate(NOW):
+        assert figure["high"] <= TABLET["height"], figure
         assert figure["after"] == figure["before"], figure
     assert sum(page.evaluate("window.shifts")) <= 0.02
 
