@@ -55,6 +55,12 @@ _EARLY_SCRIPT = re.compile(r'\s*<link rel="preload" as="script"[^>]*>')
 _TABS_SCRIPT = re.compile(r"\s*<script[^>]*design-tabs\.js[^>]*></script>")
 # The theme's script sets it anew; without scripts, "auto" would match neither kind of page.
 _THEME = re.compile(r'(<html\b[^>]*\bdata-theme=)"auto"')
+# On a first visit the theme's own script says so late that the page is painted before: without its
+# variables, lines have no color and no width, and a dark page is white.
+_LATE_THEME = 'dataset.theme = localStorage.getItem("theme") || "auto";'
+_EARLY_THEME = """dataset.theme =
+      /^(light|dark)$/.exec(document.documentElement.dataset.mode)?.[0] ??
+      (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");"""
 _CODE = re.compile(r'<div class="highlight">(?P<pre><pre[^>]*>)(?P<code>.*?)</pre>', re.DOTALL)
 _STYLE_LINK = re.compile(r'(?P<before>href="(?:\.\./)*_static/)(?P<file>[^"?]+\.css)(\?[^"]*)?"')
 
@@ -154,13 +160,18 @@ def lighten(page: str, *, search: bool = False) -> str:
     Raises
     ------
     PageWeightError
-        If the script with the theme's icons is not where it was.
+        If the script with the theme's icons, or the one that names the theme, is not where it was.
     """
     head, end, body = page.partition("</head>")
     head = _THEME.sub(r'\1"light"', head, count=1)
     head, dropped = re.subn(rf"\s*<script[^>]*{_ICON_SCRIPT}[^>]*></script>", "", head)
     if dropped != 1:
         raise PageWeightError(f"expected one script {_ICON_SCRIPT} in a page's head, not {dropped}")
+    if head.count(_LATE_THEME) != 1:
+        raise PageWeightError(
+            f"expected one {_LATE_THEME!r} in a page's head, not {head.count(_LATE_THEME)}"
+        )
+    head = head.replace(_LATE_THEME, _EARLY_THEME)
 
     def later(script: re.Match[str]) -> str:
         address = script["address"]

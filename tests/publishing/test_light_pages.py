@@ -3,8 +3,10 @@
 import pytest
 from light_pages import PageWeightError, applicable, icons, lighten, sized
 
+THEME = 'document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";'
 HEAD = (
-    '<head><script defer src="_static/scripts/fontawesome.js?digest=1"></script>'
+    f"<head><script>{THEME}</script>"
+    '<script defer src="_static/scripts/fontawesome.js?digest=1"></script>'
     '<script src="_static/documentation_options.js?v=1"></script>'
     '<script src="_static/doctools.js?v=1"></script>'
     '<script src="_static/searchtools.js"></script><script src="searchindex.js"></script>'
@@ -111,6 +113,17 @@ def test_no_script_comes_before_the_styles_and_none_for_tabs_that_a_page_lacks()
 def test_theme_without_its_icon_script_fails_the_build():
     with pytest.raises(PageWeightError, match="fontawesome"):
         lighten("<head></head>")
+
+
+def test_theme_that_names_itself_in_another_way_fails_the_build():
+    with pytest.raises(PageWeightError, match="localStorage"):
+        lighten(HEAD.replace('"auto"', '"light"'))
+
+
+def test_page_knows_its_theme_before_it_is_painted():
+    page = lighten(HEAD)
+    assert '"auto"' not in page
+    assert page.index("prefers-color-scheme: dark") < page.index("doctools.js")
 
 
 def test_block_of_code_says_its_lines():
