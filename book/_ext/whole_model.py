@@ -89,11 +89,16 @@ class _Artist:
         at = number - 1
         return "lit" if at == self.place else "ahead" if at > self.place else "known"
 
-    def label(self, number: int, x: float, y: float, anchor: str = "start") -> str:
-        """Number and name of a part; y is the line on which it stands."""
+    def label(
+        self, number: int, x: float, y: float, anchor: str = "start", wide: float | None = None
+    ) -> str:
+        """Number and name of a part; y is the line on which it stands.
+
+        `wide` is for names in frames that are just wide enough: they take that room in every font.
+        """
         stop = self.stops[number - 1]
         words = f"{stop.number} {stop.part}"
-        return _text(x, y, words, anchor, "name")
+        return _text(x, y, words, anchor, "name", wide)
 
     def block(self, x: float, y: float, width: float) -> str:
         """A block, 134 high, with the residual stream through it 16 below its top."""
@@ -134,14 +139,14 @@ class _Artist:
                     2,
                     _box(heads + 11, y + 72, 104, 47, "halo"),
                     _cells(heads + 13, y + 76, "score"),
-                    self.label(2, heads + 52, y + 102),
+                    self.label(2, heads + 52, y + 102, wide=58),
                 ),
                 _path(f"M{heads + 116} {y + 97}h10m0 0l-6 -4v8z", "arrow"),
                 self.part(
                     1,
                     _box(heads + 127, y + 72, 116, 47, "halo"),
                     _cells(heads + 130, y + 76, "weight"),
-                    self.label(1, heads + 169, y + 102),
+                    self.label(1, heads + 169, y + 102, wide=67),
                 ),
             )
         )
@@ -252,8 +257,17 @@ def _box(x: float, y: float, width: float, height: float, kind: str = "frame") -
     )
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", kind: str = "") -> str:
+def _text(
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    kind: str = "",
+    wide: float | None = None,
+) -> str:
     own = f' class="{kind}"' if kind else ""
+    if wide is not None:
+        own += f' textLength="{wide:g}" lengthAdjust="spacingAndGlyphs"'
     return f'<text{own} x="{x:g}" y="{y:g}" text-anchor="{anchor}">{html.escape(words)}</text>'
 
 
