@@ -22,7 +22,7 @@ from course_grader import private_tasks
 from course_grader.assignment import Assignment, read
 from course_grader.course import Course
 from course_grader.errors import ClockBehindError, FaultyAssignmentError
-from course_grader.grade_one import Class, Runner, grade_one
+from course_grader.grade_one import ClassSettings, Runner, grade_one
 from course_grader.importing import (
     NOT_FOR_A_GRADEBOOK,
     UNUSED_FORMATS,
@@ -31,14 +31,14 @@ from course_grader.importing import (
     without,
     without_collections,
 )
-from course_grader.judge_pool import Judges
-from course_grader.lanes import Lanes
+from course_grader.judge_pool import JudgePool
 from course_grader.outcome import Outcome, Status
 from course_grader.reports.pages import places
 from course_grader.sandbox import canaries
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.sandbox.sandbox import cores
 from course_grader.sandbox.selftest import proven
+from course_grader.schedule import Schedule
 from course_grader.submissions import (
     Submission,
     basis,
@@ -183,7 +183,7 @@ def grade(
 
         options = CourseGrade.of(course)
         released = released_notebook(course, assignment)
-        whole = Class(
+        whole = ClassSettings(
             released=json.dumps(released),
             checks={one.grade_id: one for one in Assignment.of(released).checks if one.task},
             places=functools.partial(places, course),
@@ -257,15 +257,15 @@ def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> b
 
 
 def _outcomes(
-    todo: Sequence[Submission], whole: Class, runner: Runner, judges: Judges
+    todo: Sequence[Submission], whole: ClassSettings, runner: Runner, judges: JudgePool
 ) -> Generator[list[tuple[Submission, Outcome]], None, None]:
-    """Outcomes as they come, those of a moment together; see `Lanes`."""
+    """Outcomes as they come, those of a moment together; see `Schedule`."""
 
     def run(one: Submission, hurry: float | None, alone: bool) -> Outcome:
         return grade_one(one, whole, runner, judges, hurry=hurry, alone=alone)
 
-    lanes = Lanes(todo, whole.at_once, run)
-    return lanes.batches(most=MOST_RECORDED_AT_ONCE, seconds=SECONDS_TO_GATHER)
+    schedule = Schedule(todo, whole.at_once, run)
+    return schedule.batches(most=MOST_RECORDED_AT_ONCE, seconds=SECONDS_TO_GATHER)
 
 
 class Start:
@@ -278,14 +278,14 @@ class Start:
         Each returns its own once that can be used, or raises why it cannot.
     """
 
-    def __init__(self, judges: Callable[[], Judges], runner: Callable[[], Runner]):
+    def __init__(self, judges: Callable[[], JudgePool], runner: Callable[[], Runner]):
         self._judges, self._runner = judges, runner
 
     def expect(self, tasks: Sequence[str]) -> None:
-        """See `Judges.expect`."""
+        """See `JudgePool.expect`."""
         self._judges().expect(tasks)
 
-    def __call__(self) -> tuple[Judges, Runner]:
+    def __call__(self) -> tuple[JudgePool, Runner]:
         """Both, once they can be used."""
         return self._judges(), self._runner()
 
@@ -319,7 +319,7 @@ def starting(
         runner.add_done_callback(lambda _: spawned.set())
         if containers is not None:
             spawned.set()
-        judges = stack.enter_context(Judges(cores()))
+        judges = stack.enter_context(JudgePool(cores()))
         # An import in this thread holds the interpreter's lock, and would slow down the hundreds of
         # small steps by which the other thread starts the sandbox.
         spawned.wait()

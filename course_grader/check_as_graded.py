@@ -87,8 +87,8 @@ def _in_sandbox(
     cell_seconds: float,
 ) -> Report:
     """The report that the grader's own steps give."""
-    from course_grader.grade_one import Class, grade_one
-    from course_grader.judge_pool import Judges
+    from course_grader.grade_one import ClassSettings, grade_one
+    from course_grader.judge_pool import JudgePool
     from course_grader.outcome import Status
     from course_grader.sandbox.sandbox import Sandbox
     from course_grader.submissions import Submission
@@ -102,13 +102,13 @@ def _in_sandbox(
         folder = Path(made) / "you" / name
         folder.mkdir(parents=True)
         shutil.copyfile(path, folder / f"{name}.ipynb")
-        whole = Class(
+        whole = ClassSettings(
             released=json.dumps(as_if_released(notebook)),
             checks=checks,
             places=lambda _: (Path(made) / "graded.ipynb", Path(made) / "page.html"),
             limits=limits,
         )
-        with Sandbox() as sandbox, Judges(1) as judges:
+        with Sandbox() as sandbox, JudgePool(1) as judges:
             judges.require(whole.tasks)
             outcome = grade_one(Submission("you", name, folder), whole, sandbox, judges, alone=True)
     if outcome.status is not Status.GRADED:

@@ -18,7 +18,7 @@ from course_grader.errors import (
     UnreadableNotebookError,
 )
 from course_grader.judge_job import Job, Prepared
-from course_grader.judge_pool import Handling, Judges
+from course_grader.judge_pool import Handling, JudgePool
 from course_grader.outcome import Outcome, Status
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.sandbox.protocol import RunResult
@@ -48,7 +48,7 @@ class Runner(Protocol):
 
 
 @dataclass(frozen=True)
-class Class:
+class ClassSettings:
     """What is the same for every submission of a class.
 
     Attributes
@@ -90,9 +90,9 @@ class Class:
 
 def grade_one(
     one: Submission,
-    whole: Class,
+    whole: ClassSettings,
     runner: Runner,
-    judges: Judges,
+    judges: JudgePool,
     *,
     hurry: float | None = None,
     alone: bool = False,
@@ -102,9 +102,9 @@ def grade_one(
     Parameters
     ----------
     one : Submission
-    whole : Class
+    whole : ClassSettings
     runner : Runner
-    judges : Judges
+    judges : JudgePool
     hurry : float, optional
         Seconds after which its run is ended because others wait; it is postponed then.
     alone : bool
@@ -142,7 +142,7 @@ def _run(
     handling: Handling,
     prepared: Prepared,
     failed: Outcome,
-    whole: Class,
+    whole: ClassSettings,
     runner: Runner,
     hurry: float | None,
     alone: bool,
@@ -177,13 +177,13 @@ def _run(
     return handling.finish(ran)
 
 
-def job_of(one: Submission, whole: Class, file: Path | None) -> Job:
+def job_of(one: Submission, whole: ClassSettings, file: Path | None) -> Job:
     """What a child of the judges is told of a submission, with the seed of its class.
 
     Parameters
     ----------
     one : Submission
-    whole : Class
+    whole : ClassSettings
     file : Path or None
         The notebook that is opened, if any.
     """
@@ -217,7 +217,7 @@ def _alone_again(failed: Outcome, why: str) -> Outcome:
     return replace(failed, status=Status.POSTPONED, reason=reason, alone=True)
 
 
-def _opened(one: Submission, whole: Class) -> tuple[Path | None, str]:
+def _opened(one: Submission, whole: ClassSettings) -> tuple[Path | None, str]:
     """The notebook that is to be opened, or None and why no notebook is."""
     try:
         path = one.notebook

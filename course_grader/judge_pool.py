@@ -52,12 +52,12 @@ MOST_CONTROL_BYTES = 2**16
 MOST_ANSWER_BYTES = 64 * MEGABYTE
 
 # Without the working directory on its path: what lies there is imported by nobody.
-SERVER = (sys.executable, "-P", "-m", "course_grader.examination")
+SERVER = (sys.executable, "-P", "-m", "course_grader.submission_worker")
 
 T = TypeVar("T")
 
 
-class Judges:
+class JudgePool:
     """A pool of such processes, all forked from one that holds torch; a context manager.
 
     Parameters
@@ -354,7 +354,7 @@ class Handling:
 
     Parameters
     ----------
-    judges : Judges
+    judges : JudgePool
     job : Job
     checks : mapping of str to Check
         The released ones, by grade id.
@@ -363,7 +363,9 @@ class Handling:
         one reads it again.
     """
 
-    def __init__(self, judges: Judges, job: Job, checks: Mapping[str, Check], *, keep: bool = True):
+    def __init__(
+        self, judges: JudgePool, job: Job, checks: Mapping[str, Check], *, keep: bool = True
+    ):
         self._judges, self._job, self._checks, self._keep = judges, job, checks, keep
         self._child: Child | None = None
 

@@ -1,7 +1,7 @@
 """What a task asks of a submission, and what the answers to it earn.
 
 Only a process with limits, which never held student code, draws inputs and judges answers; see
-`examination`.
+`submission_worker`.
 """
 
 from __future__ import annotations

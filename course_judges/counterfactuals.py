@@ -17,10 +17,10 @@ from typing import Any
 
 from course_judges import partial
 from course_judges.argument_changes import Arguments, Change, changes
-from course_judges.differences import largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import Evidence, same_case
 from course_judges.wording import first_upper, results_by_name
+from course_judges.wrong_arrays.differences import largest
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section, Tells

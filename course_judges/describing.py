@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from course_judges import comparisons, kinds, places, relations, texts
-from course_judges.differences import Comparison, Difference, largest
 from course_judges.equality import close, same_value
 from course_judges.evidence import ODD_DATA, Evidence
 from course_judges.ignored_arguments import ignored
@@ -23,6 +21,8 @@ from course_judges.wording import (
     results_by_name,
     sentence,
 )
+from course_judges.wrong_arrays import comparisons, kinds, places, relations, texts
+from course_judges.wrong_arrays.differences import Comparison, Difference, largest
 from course_tasks.verdict import Finding, Section, Tells
 
 # A relation between fewer single numbers may be a coincidence.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_judges.differences import farthest_index, largest
 from course_judges.equality import close
 from course_judges.evidence import Evidence
+from course_judges.wrong_arrays.differences import farthest_index, largest
 
 __all__ = ["farthest", "farthest_index", "ratio"]
 

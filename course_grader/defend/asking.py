@@ -17,8 +17,8 @@ from course_grader.errors import (
     NoVerdictError,
     SandboxUnavailableError,
 )
-from course_grader.grade_one import Class, Runner, job_of
-from course_grader.judge_pool import Judges
+from course_grader.grade_one import ClassSettings, Runner, job_of
+from course_grader.judge_pool import JudgePool
 from course_grader.submissions import Submission
 from course_judges.defending.contract import Paper
 from course_tasks.runner.limits import Limits
@@ -48,7 +48,7 @@ class Asked:
 
 
 def ask_one(
-    one: Submission, tasks: Sequence[str], whole: Class, runner: Runner, judges: Judges
+    one: Submission, tasks: Sequence[str], whole: ClassSettings, runner: Runner, judges: JudgePool
 ) -> Asked:
     """What can be asked about one submission; whatever it does, this returns.
 
@@ -57,10 +57,10 @@ def ask_one(
     one : Submission
     tasks : sequence of str
         Those that were passed.
-    whole : Class
+    whole : ClassSettings
         Its seed decides which questions are asked.
     runner : Runner
-    judges : Judges
+    judges : JudgePool
     """
     if one.misnamed:
         return Asked(one.student, problem=one.misnamed)
@@ -90,9 +90,9 @@ def ask_until(
     one: Submission,
     tasks: Sequence[str],
     enough: Callable[[Paper], bool],
-    whole: Class,
+    whole: ClassSettings,
     runner: Runner,
-    judges: Judges,
+    judges: JudgePool,
 ) -> Asked:
     """Ask about one task after the other, until a paper is good enough; see `ask_one`."""
     papers: tuple[Paper, ...] = ()
@@ -107,9 +107,9 @@ def ask_until(
 def ask_class(
     ones: Sequence[tuple[Submission, Sequence[str]]],
     enough: Callable[[Paper], bool],
-    whole: Class,
+    whole: ClassSettings,
     runner: Runner,
-    judges: Judges,
+    judges: JudgePool,
     jobs: int,
 ) -> Iterator[Asked]:
     """What can be asked about many submissions, in the order in which they are done.
@@ -120,9 +120,9 @@ def ask_class(
         The tasks in the order in which they are tried.
     enough : callable (Paper) -> bool
         Whether no other task has to be tried.
-    whole : Class
+    whole : ClassSettings
     runner : Runner
-    judges : Judges
+    judges : JudgePool
     jobs : int
         How many at once.
     """
@@ -162,7 +162,7 @@ def ask_me(
         folder = Path(made) / "you" / name
         folder.mkdir(parents=True)
         shutil.copyfile(path, folder / f"{name}.ipynb")
-        whole = Class(
+        whole = ClassSettings(
             released=json.dumps(as_if_released(notebook)),
             checks={},
             places=lambda _: (Path(made) / "graded.ipynb", Path(made) / "page.html"),
@@ -170,7 +170,7 @@ def ask_me(
             seed=seed,
         )
         mine = Submission("you", name, folder)
-        with Judges(1) as judges:
+        with JudgePool(1) as judges:
             try:
                 with Sandbox() as sandbox:
                     return ask_one(mine, tasks, whole, sandbox, judges), ""

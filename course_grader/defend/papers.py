@@ -17,9 +17,9 @@ from course_grader.batch import released_notebook, starting
 from course_grader.course import Course
 from course_grader.defend.asking import Asked, ask_class
 from course_grader.errors import NothingToAskError, UnreadableSheetError
-from course_grader.grade_one import Class, Runner
+from course_grader.grade_one import ClassSettings, Runner
 from course_grader.gradebook.standing import ClassStanding, standing
-from course_grader.judge_pool import Judges
+from course_grader.judge_pool import JudgePool
 from course_grader.options import CourseGrade
 from course_grader.reports.pages import places
 from course_grader.sandbox.bubblewrap import IsolationMode
@@ -86,7 +86,7 @@ def in_order(
     passes : mapping of str to (tuple of str)
         See `passed`.
     numbers : mapping of str to int
-        See `course_grader.judge_pool.Judges.expect_to_defend`.
+        See `course_grader.judge_pool.JudgePool.expect_to_defend`.
     """
     counts = Counter(task for mine in passes.values() for task in mine)
     # Of equal counts, the later one: it builds on the others.
@@ -147,7 +147,7 @@ def make(
             raise _nothing(task, assignment)
         folder = folder_of(course, assignment)
         options = CourseGrade.of(course)
-        whole = Class(
+        whole = ClassSettings(
             released=json.dumps(released),
             checks=checks,
             places=functools.partial(places, course),
@@ -191,9 +191,9 @@ def _of_student(mine: Sequence[str], order: Sequence[str]) -> tuple[str, ...]:
 
 def _asked(
     wanted: Sequence[tuple[Submission, tuple[str, ...]]],
-    whole: Class,
+    whole: ClassSettings,
     runner: Runner,
-    judges: Judges,
+    judges: JudgePool,
     jobs: int | None,
     progress: Callable[[Asked, int, int], None] | None,
 ) -> tuple[dict[str, Paper], dict[str, str]]:

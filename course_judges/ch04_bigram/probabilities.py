@@ -11,9 +11,9 @@ from torch import Tensor
 from course_judges import families, wording
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
-from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.attention_weights import Weights, rows_beside
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch05_head.distance import STEEP

@@ -10,16 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from course_judges import families
-from course_judges.ch05_head import wording
-from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
-from course_judges.ch05_head.shapes_that_meet import do_not_fit
-from course_judges.ch05_head.wording import OUTPUTS_SHOW
-from course_judges.comparisons import compared
-from course_judges.equality import close
-from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
-from course_judges.properties import unchanged_by_the_future
-from course_judges.relations import related
-from course_judges.weighing import (
+from course_judges.attention_weights import (
     Weights,
     no_mixture,
     of_another_sample,
@@ -27,7 +18,16 @@ from course_judges.weighing import (
     softmax,
     weights_behind,
 )
+from course_judges.ch05_head import wording
+from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
+from course_judges.ch05_head.wording import OUTPUTS_SHOW
+from course_judges.equality import close
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
+from course_judges.properties import unchanged_by_the_future
 from course_judges.wording import number, row, rows_apart, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
+from course_judges.wrong_arrays.relations import related
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 

@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.attention_weights import rows_beside
 from course_judges.ch05_head.sections import PLACE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.ch05_head.wording import START_DOES_NOT_FIT
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.weighing import rows_beside
 from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 

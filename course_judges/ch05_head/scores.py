@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
+from course_judges.attention_weights import divided_by
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
 from course_judges.ch05_head.wording import (
     HALF_BY_PRECEDENCE,
@@ -21,7 +22,6 @@ from course_judges.ch05_head.wording import (
 )
 from course_judges.equality import close
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
-from course_judges.weighing import divided_by
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.attention_weights import Weights, rows_beside
 from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.weighing import Weights, rows_beside
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

@@ -14,13 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch06_heads import wording
-from course_judges.ch06_heads.attention import by_head_size, looks, past
-from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
-from course_judges.ch06_heads.wording import largest_gap, shape
-from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.weighing import (
+from course_judges.attention_weights import (
     Weights,
     causal_divisor,
     divided_by,
@@ -30,6 +24,12 @@ from course_judges.weighing import (
     softmax,
     weights_behind,
 )
+from course_judges.ch06_heads import wording
+from course_judges.ch06_heads.attention import by_head_size, looks, past
+from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
+from course_judges.ch06_heads.wording import largest_gap, shape
+from course_judges.equality import close
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import first_upper, listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.attention_weights import Weights, weights_behind
 from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.attention import past
 from course_judges.ch06_heads.sections import (
@@ -36,12 +37,11 @@ from course_judges.ch06_heads.variants import (
     windows,
 )
 from course_judges.ch06_heads.wording import largest_gap, rows_of_view
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
-from course_judges.weighing import Weights, weights_behind
 from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 

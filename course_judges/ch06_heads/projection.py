@@ -16,12 +16,12 @@ from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import INTERLEAVED, largest_gap, shape
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 

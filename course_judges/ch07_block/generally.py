@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from course_judges import comparisons, relations
 from course_judges.judging import Evidence
+from course_judges.wrong_arrays import comparisons, relations
 
 
 def more_is_known(evidence: Evidence, value: str) -> bool:

@@ -11,11 +11,11 @@ from torch import Tensor
 from course_judges.ch11_looking_inside.ablation import farthest_head
 from course_judges.ch11_looking_inside.replacing import heads_right, put, worked_out
 from course_judges.ch11_looking_inside.sections import PATCH
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import number, unwrapped
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.ch11_looking_inside.shared import CALLS, Pass, Runner
 from course_tasks.verdict import Finding

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
 from course_judges.wording import listed, number, row
+from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.attention_weights import weights_on
 from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.ch12_faster.weights import (
@@ -24,7 +25,6 @@ from course_judges.ch12_faster.weights import (
 )
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

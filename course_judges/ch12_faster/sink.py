@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.attention_weights import weights_on
 from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import STREAM
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
-from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch12_faster.sink import edges

@@ -15,11 +15,10 @@ import torch
 from torch import nn
 
 from course_judges import families
+from course_judges.attention_weights import masks_taken, weights_on
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.mixtures import weights_on
-from course_judges.weighing import masks_taken
 from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

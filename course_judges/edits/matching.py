@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_judges import comparisons
 from course_judges.counterfactuals import trivial
-from course_judges.differences import largest
 from course_judges.edits.table import Variant, ending, tells, variants
 from course_judges.equality import same_value
 from course_judges.evidence import ODD_DATA, Evidence, same_case
 from course_judges.rubric import Task
+from course_judges.wrong_arrays import comparisons
+from course_judges.wrong_arrays.differences import largest
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe
 from course_tasks.verdict import Finding, Tells

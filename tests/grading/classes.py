@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from course_grader.assignment import Assignment, read
-from course_grader.grade_one import Class
+from course_grader.grade_one import ClassSettings
 from course_grader.outcome import Outcome, Results, Status, TaskOutcome
 from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
@@ -105,4 +105,4 @@ def class_without_gradebook(course, name, where, **settings):
     cells = {one.grade_id: one for one in Assignment.of(notebook).checks}
     # A failure comes again: the command itself draws a seed that nobody can foresee.
     settings = {"limits": Limits(), "seed": 0, **settings}
-    return Class(json.dumps(notebook), cells, lambda _one: where, **settings)
+    return ClassSettings(json.dumps(notebook), cells, lambda _one: where, **settings)

@@ -16,7 +16,7 @@ from graded_class import hand_in
 
 from course_grader import batch
 from course_grader.course import Course
-from course_grader.judge_pool import Judges
+from course_grader.judge_pool import JudgePool
 from course_grader.release import release
 from course_grader.sandbox.sandbox import Sandbox
 
@@ -62,7 +62,7 @@ def warm(started):
 @pytest.fixture(scope="session")
 def running(warm):
     """Judges and a sandbox that all classes share; other tests try its walls."""
-    with Judges(2) as judges:
+    with JudgePool(2) as judges:
         yield judges, warm
 
 

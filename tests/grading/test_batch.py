@@ -14,11 +14,11 @@ from course_grader.assignment import Assignment, read
 from course_grader.batch import grade
 from course_grader.course import Course
 from course_grader.errors import AlreadyGradingError
-from course_grader.examination import WITHOUT_SANDBOX
 from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
 from course_grader.release import release
 from course_grader.reports.pages import places
+from course_grader.submission_worker import WITHOUT_SANDBOX
 from course_grader.submissions import submissions
 from course_tasks.runner.limits import Limits
 

@@ -14,20 +14,20 @@ from pathlib import Path
 import pytest
 from classes import class_without_gradebook
 
-from course_grader import examination, judge_pool, verdicts
+from course_grader import judge_pool, submission_worker, verdicts
 from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
 from course_grader.doubts import doubted
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
-from course_grader.examination import Examination
-from course_grader.grade_one import Class, grade_one, job_of
+from course_grader.grade_one import ClassSettings, grade_one, job_of
 from course_grader.judge_job import Prepared
-from course_grader.judge_pool import Handling, Judges
+from course_grader.judge_pool import Handling, JudgePool
 from course_grader.outcome import Outcome, Results, Status
 from course_grader.reports import pages
 from course_grader.reports.feedback import verdict_html
 from course_grader.sandbox.protocol import RawStep, RunResult, StepResult
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_grader.submission_worker import SubmissionWorker
 from course_grader.submissions import Submission
 from course_tasks import catalogue, ch10_jax
 from course_tasks.runner.limits import MEGABYTE
@@ -91,7 +91,7 @@ class Fake:
 
 @pytest.fixture(scope="module")
 def judges():
-    with Judges(1) as judges:
+    with JudgePool(1) as judges:
         yield judges
 
 
@@ -235,7 +235,7 @@ hostile = {
     "code": (t.notebook(*["x = 1\\n" * 33_000] * 40), t.Fake()),
     "results": (t.notebook(), t.Fake(*[t.RawStep(b"{}" * 2**20, b"x" * 2**22)] * 10)),
 }
-with t.Judges(1) as judges:
+with t.JudgePool(1) as judges:
     for name, (text, runner) in hostile.items():
         there = folder / name / t.NAME
         there.mkdir(parents=True)
@@ -274,27 +274,27 @@ def test_largest_honest_assignment_leaves_room(judges, tmp_path):
     where = (tmp_path / "graded.ipynb", tmp_path / "page.html")
     whole = class_without_gradebook(HERE, "08-gpt", where)
     one = Submission("ada", "08-gpt", HERE.solutions / "08-gpt")
-    exam = Examination()
-    before = examination.held_bytes()
-    said, inputs = exam.prepare(job_of(one, whole, one.notebook))
+    worker = SubmissionWorker()
+    before = submission_worker.held_bytes()
+    said, inputs = worker.prepare(job_of(one, whole, one.notebook))
     assert len(inputs) == len(said["tasks"])
-    assert examination.held_bytes() - before < judge_pool.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
+    assert submission_worker.held_bytes() - before < judge_pool.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
 
 
 ENDLESS = "while True: pass"
 SERVER = """
 import os, sys
-from course_grader import examination
+from course_grader import submission_worker
 
 def read(path):
     if "honest" in path.read_text():
         return real(path)
     {what}
 
-real = examination.read
-examination.read = read
-examination.SECONDS_TO_READ = 1
-examination.serve(int(sys.argv[1]))
+real = submission_worker.read
+submission_worker.read = read
+submission_worker.SECONDS_TO_READ = 1
+submission_worker.serve(int(sys.argv[1]))
 """
 
 
@@ -304,7 +304,7 @@ class TestChildren:
         monkeypatch.setattr(judge_pool, "SERVER", command)
         if what == ENDLESS:
             monkeypatch.setattr(judge_pool, "SECONDS_TO_READ", 1)
-        return Judges(1)
+        return JudgePool(1)
 
     @pytest.mark.parametrize(
         ("what", "said"),
@@ -326,7 +326,7 @@ class TestChildren:
             assert hand_in(notebook("'honest'"), pool=pool).status is Status.GRADED
 
     def test_dead_server_is_started_again(self, hand_in):
-        with Judges(1) as pool:
+        with JudgePool(1) as pool:
             pool.server.kill()
             pool.server.wait()
             assert hand_in(notebook(), pool=pool).status is Status.GRADED
@@ -341,7 +341,7 @@ class TestChildren:
             return real(child, tasks)
 
         monkeypatch.setattr(judge_pool.Child, "lacking", first_time)
-        with Judges(1) as pool:
+        with JudgePool(1) as pool:
             os.kill(pool.server.pid, signal.SIGSTOP)
             pool.require(["05/scores"])
             assert killed
@@ -349,7 +349,7 @@ class TestChildren:
 
     def test_server_that_cannot_be_started_is_the_machines_failure(self, monkeypatch, hand_in):
         monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))
-        with Judges(1) as pool:
+        with JudgePool(1) as pool:
             assert hand_in(notebook(), pool=pool).status is Status.FAILED
 
     def test_where_more_run_than_there_are_children_another_one_reads_it_again(self, hand_in):
@@ -374,7 +374,7 @@ class TestChildren:
 
     def test_nobody_to_ask_is_the_machines_failure(self, monkeypatch):
         monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))
-        with Judges(1) as pool, pytest.raises(MachineError):
+        with JudgePool(1) as pool, pytest.raises(MachineError):
             pool.require(["01/window"])
 
 
@@ -402,7 +402,7 @@ class TestJudging:
             work = SanitizedSubmission((Step("code", source), asked))
             results = Results((StepResult([], problem), StepResult([], undefined)), "", 0.1)
             assignment = Assignment((), (check,), ())
-            asked_of = examination._asked(work, results, assignment)
+            asked_of = submission_worker._asked(work, results, assignment)
             judged = verdicts.judge_all(asked_of, verdicts.Questions(1), "")
             (found,) = doubted(judged, work, results, assignment)
             assert found.reason.startswith(f"{undefined}: {told}" if told else undefined)
@@ -414,15 +414,15 @@ class TestJudging:
 
         def given(whole, student):
             one = Submission(student, NAME, HERE.solutions / NAME)
-            return Examination().prepare(job_of(one, whole, one.notebook))[1]
+            return SubmissionWorker().prepare(job_of(one, whole, one.notebook))[1]
 
         whole = class_without_gradebook(HERE, NAME, where)
         ada = given(whole, "ada")
         assert len(ada) == len([one for one in CHECKS.values() if one.task])
         assert given(replace(whole, at_once=2), "ben") == ada
-        examination._questions.cache_clear()  # as in another process
+        submission_worker._questions.cache_clear()  # as in another process
         assert given(whole, "cem") == ada
-        command = Class(whole.released, whole.checks, whole.places, whole.limits)
+        command = ClassSettings(whole.released, whole.checks, whole.places, whole.limits)
         afresh = given(command, "ada")
         # What is drawn for nobody, for answers that are numbers, is the same at each command.
         drawn = [one for one, other in zip(ada, afresh, strict=True) if one != other]
@@ -433,15 +433,15 @@ class TestJudging:
         def faulty(*_):
             raise ZeroDivisionError("of a judge")
 
-        exam = self.exam(tmp_path)
-        monkeypatch.setattr(examination, at, faulty)
+        worker = self.worker(tmp_path)
+        monkeypatch.setattr(submission_worker, at, faulty)
         if at == "judge_all":
-            outcome = Outcome.from_plain(exam.finish(RunResult((), "", 0.1))["outcome"])
+            outcome = Outcome.from_plain(worker.finish(RunResult((), "", 0.1))["outcome"])
             assert outcome.status is Status.SET_ASIDE
             assert "ZeroDivisionError: of a judge" in outcome.reason
         else:  # its child says so, and the submission is set aside by the grader
             with pytest.raises(ZeroDivisionError):
-                exam.finish(RunResult((), "", 0.1))
+                worker.finish(RunResult((), "", 0.1))
 
     def test_page_that_cannot_be_made_is_set_aside(self, tmp_path, monkeypatch):
         real = pages.feedback
@@ -452,20 +452,22 @@ class TestJudging:
             return real(outcome, *rest)
 
         monkeypatch.setattr(pages, "feedback", faulty)
-        outcome = Outcome.from_plain(self.exam(tmp_path).finish(RunResult((), "", 0.1))["outcome"])
+        outcome = Outcome.from_plain(
+            self.worker(tmp_path).finish(RunResult((), "", 0.1))["outcome"]
+        )
         assert outcome.status is Status.SET_ASIDE
         assert "cannot be shown" in outcome.reason
 
     def test_outcome_comes_back_from_json_as_it_was(self, tmp_path):
-        said = self.exam(tmp_path).finish(RunResult((), "it \ud800 ended", 0.1))["outcome"]
+        said = self.worker(tmp_path).finish(RunResult((), "it \ud800 ended", 0.1))["outcome"]
         back = Outcome.from_plain(json.loads(json.dumps(said)))
         assert back == Outcome.from_plain(said)
         assert [task.task for task in back.tasks] == [check.task for check in CHECKS.values()]
 
-    def exam(self, tmp_path):
+    def worker(self, tmp_path):
         where = (tmp_path / "graded.ipynb", tmp_path / "page.html")
         whole = class_without_gradebook(HERE, NAME, where)
         one = Submission("ada", NAME, HERE.solutions / NAME)
-        exam = Examination()
-        exam.prepare(job_of(one, whole, one.notebook))
-        return exam
+        worker = SubmissionWorker()
+        worker.prepare(job_of(one, whole, one.notebook))
+        return worker

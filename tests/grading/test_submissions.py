@@ -7,8 +7,8 @@ from classes import NAME, class_without_gradebook
 
 from course_grader.course import Course
 from course_grader.errors import UnreadableNotebookError
-from course_grader.examination import Examination
 from course_grader.grade_one import job_of
+from course_grader.submission_worker import SubmissionWorker
 from course_grader.submissions import Submission, content_key
 
 
@@ -53,7 +53,7 @@ def test_newer_notebook_that_is_not_read_is_named(one, course, tmp_path, age):
     path = put(one, f"{NAME}.ipynb", released)
     put(one, f"{NAME}.ipynb.txt", released, age)
     whole = class_without_gradebook(Course(course.root), NAME, (tmp_path / "n", tmp_path / "p"))
-    examination = Examination()
-    examination.prepare(job_of(one, whole, path))
-    (note,) = examination._work.notes or ("",)
+    worker = SubmissionWorker()
+    worker.prepare(job_of(one, whole, path))
+    (note,) = worker._work.notes or ("",)
     assert (f"`{NAME}.ipynb.txt`" in note) == (age < 0)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from course_judges import comparisons, equality, places, relations
-from course_judges.comparisons import compared
-from course_judges.relations import related
+from course_judges import equality
 from course_judges.wording import numbers_apart
+from course_judges.wrong_arrays import comparisons, places, relations
+from course_judges.wrong_arrays.comparisons import compared
+from course_judges.wrong_arrays.relations import related
 from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from course_tasks.watching import Watch
 

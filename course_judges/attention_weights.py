@@ -42,6 +42,17 @@ def softmax(scores: Array, seen: Array) -> Array:
     return np.asarray(powers / np.where(sums == 0, 1.0, sums))
 
 
+def weights_on(values: Array, found: Array) -> Array | None:
+    """The weights (n,) with which vectors (n, D) add up to what was found (D,); None if there are
+    none, or more than one choice of them.
+    """
+    values, found = values.astype(float), found.astype(float)
+    if len(values) > values.shape[1] or not np.isfinite(found).all():
+        return None
+    weights: Array = np.linalg.lstsq(values.T, found, rcond=None)[0]
+    return weights if np.allclose(weights @ values, found, rtol=1e-3, atol=1e-3) else None
+
+
 def weights_behind(found: Array, values: Array) -> Array | None:
     """The weights (B, T, S) with which values (B, S, E) make outputs (B, T, E).
 

@@ -32,7 +32,7 @@ Run = Callable[[Submission, float | None, bool], Outcome]
 _Came = tuple[Submission, Outcome] | BaseException
 
 
-class Lanes:
+class Schedule:
     """A class on its way through the lanes.
 
     Parameters

@@ -1,7 +1,7 @@
 """In a process of its own, under limits: read a submission, make it safe, judge its answers, write
 its pages.
 
-    python -m course_grader.examination SOCKET_NUMBER
+    python -m course_grader.submission_worker SOCKET_NUMBER
 
 serves the grader: it imports what judges need, then forks one process for each connection that
 comes. Whatever a file or a frame holds can end such a process at most; the grader then says so.
@@ -69,7 +69,7 @@ class _DrawingError(CourseError):
     """A task's inputs could not be drawn, which is never the submission's fault."""
 
 
-class Examination:
+class SubmissionWorker:
     """One submission, from its file to its pages; what is known of it stays in here."""
 
     def __init__(self) -> None:
@@ -348,7 +348,7 @@ def _answer(connection: Connection) -> None:
     most = began_with + MEGABYTES_OF_A_CHILD * MEGABYTE
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    examination = Examination()
+    worker = SubmissionWorker()
     with contextlib.suppress(EOFError, OSError):  # the grader is gone
         while True:
             what, about = connection.recv()
@@ -358,7 +358,7 @@ def _answer(connection: Connection) -> None:
                     about = (_received(connection, *about),)
                 connection.send_bytes(b"")
                 with _timed(SECONDS_TO_JUDGE if what.startswith("finish") else SECONDS_TO_READ):
-                    said, parts = _said(getattr(examination, what)(*about))
+                    said, parts = _said(getattr(worker, what)(*about))
             except MemoryError:
                 said = {"memory": MEGABYTES_OF_A_CHILD, "leaving": True}
             except NotWrittenError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from course_grader.lanes import SECONDS_OF_A_QUICK_RUN, TIMES_THE_LONGEST, Lanes
 from course_grader.outcome import Outcome, Status
+from course_grader.schedule import SECONDS_OF_A_QUICK_RUN, TIMES_THE_LONGEST, Schedule
 from course_grader.submissions import Submission
 
 
@@ -55,7 +55,7 @@ class Runner:
 
 
 def outcomes(names, count, run):
-    return list(Lanes([submission(name) for name in names], count, run).outcomes())
+    return list(Schedule([submission(name) for name in names], count, run).outcomes())
 
 
 def test_slow_one_is_run_again_with_all_its_time_after_all_others():

@@ -8,9 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from course_judges.differences import Difference, shapes_apart, varied
 from course_judges.equality import close, same_value
 from course_judges.wording import listed, word
+from course_judges.wrong_arrays.differences import Difference, shapes_apart, varied
 from course_tasks.answers import Array
 
 

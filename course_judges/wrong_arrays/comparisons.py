@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_judges import shapes
-from course_judges.differences import FEW, Comparison, Difference, largest, varied
 from course_judges.equality import close, same_value
 from course_judges.wording import listed, number, rows_apart
+from course_judges.wrong_arrays import shapes
+from course_judges.wrong_arrays.differences import FEW, Comparison, Difference, largest, varied
 from course_tasks.answers import Array
 
 # Rows of at most so many numbers are quoted whole.

@@ -1,7 +1,7 @@
 """Which places of a wrong array are wrong, and what it holds there.
 
-These are relations like those in `course_judges.relations`, for arrays of one shape. Each function
-gets the student's array and the right one, and says only what is true of every wrong place.
+These are relations like those in `relations`, for arrays of one shape. Each function gets the
+student's array and the right one, and says only what is true of every wrong place.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from course_judges.differences import Difference, largest
 from course_judges.equality import close
 from course_judges.wording import index, listed, number
+from course_judges.wrong_arrays.differences import Difference, largest
 from course_tasks.answers import Array
 
 # Anything may be true of fewer wrong places by chance.

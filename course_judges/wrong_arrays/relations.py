@@ -1,9 +1,8 @@
 """How a wrong array comes from the right one or from what was given: part of it is right, something
 was added, each row is scaled, or a function was applied to it.
 
-These are asked after `course_judges.comparisons`, which is about order, shape and sign. Each
-function gets both arrays, of one shape, and the inputs of the run, and says only what holds for all
-numbers.
+These are asked after `comparisons`, which is about order, shape and sign. Each function gets both
+arrays, of one shape, and the inputs of the run, and says only what holds for all numbers.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from course_judges import places
-from course_judges.comparisons import TRANSFORMS, of_the_wrong
-from course_judges.differences import Difference, largest
 from course_judges.equality import close
 from course_judges.wording import index, listed, number
+from course_judges.wrong_arrays import places
+from course_judges.wrong_arrays.comparisons import TRANSFORMS, of_the_wrong
+from course_judges.wrong_arrays.differences import Difference, largest
 from course_tasks.answers import Array
 
 # Fewer numbers can be in any relation by chance.
