@@ -70,6 +70,14 @@ def test_output_that_may_differ_is_followed_by_an_assertion(path):
         assert not any(isinstance(n.test, ast.Constant) for n in asserts), f"{where} is empty"
 
 
+@pytest.mark.parametrize("path", named(CHAPTERS))
+def test_cell_that_asserts_is_folded_with_the_checks(path):
+    for number, cell in code_cells(path):
+        if any(isinstance(node, ast.Assert) for node in ast.parse(cell.source).body):
+            missing = {ASSERTION, "hide-input"} - tags(cell)
+            assert not missing, f"cell {number} asserts, and is not tagged {sorted(missing)}"
+
+
 @pytest.mark.parametrize("path", named(CHAPTERS + SOLUTIONS))
 def test_cell_that_reads_a_clock_and_shows_it_is_ignored(path):
     for number, cell in code_cells(path):
