@@ -1,13 +1,11 @@
 """Labels of drawings stand inside their boxes in any font; links are legible under the mouse."""
 
 import pytest
+from you_are_here import STOPS
 
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
-DRAWN = [
-    *("book/index", "book/05-head", "book/06-heads", "book/07-block", "book/08-gpt"),
-    *("book/12-faster", "book/13-two-sequences"),
-]
+DRAWN = ["book/index", *(stop.page for stop in STOPS)]
 
 # The widest letters that a system may have in place of Arial, which few systems but two have.
 LETTERS = ".bd-article svg text { font-family: 'DejaVu Sans', Verdana, sans-serif !important; }"
