@@ -14,6 +14,9 @@ WIDE = (720, 218)
 NARROW = (360, 394)
 """Sizes of the two layouts in pixels: the second is for phones, with letters as large."""
 
+WIDTHS = {1: 67, 2: 58, 7: 63, 9: 100, 11: 102}
+"""Pixels that a chapter's label takes in every font, where its frame is just wide enough."""
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -89,16 +92,11 @@ class _Artist:
         at = number - 1
         return "lit" if at == self.place else "ahead" if at > self.place else "known"
 
-    def label(
-        self, number: int, x: float, y: float, anchor: str = "start", wide: float | None = None
-    ) -> str:
-        """Number and name of a part; y is the line on which it stands.
-
-        `wide` is for names in frames that are just wide enough: they take that room in every font.
-        """
+    def label(self, number: int, x: float, y: float, anchor: str = "start") -> str:
+        """Number and name of a part; y is the line on which it stands."""
         stop = self.stops[number - 1]
         words = f"{stop.number} {stop.part}"
-        return _text(x, y, words, anchor, "name", wide)
+        return _text(x, y, words, anchor, "name", WIDTHS.get(number))
 
     def block(self, x: float, y: float, width: float) -> str:
         """A block, 134 high, with the residual stream through it 16 below its top."""
@@ -139,14 +137,14 @@ class _Artist:
                     2,
                     _box(heads + 11, y + 72, 104, 47, "halo"),
                     _cells(heads + 13, y + 76, "score"),
-                    self.label(2, heads + 52, y + 102, wide=58),
+                    self.label(2, heads + 52, y + 102),
                 ),
                 _path(f"M{heads + 116} {y + 97}h10m0 0l-6 -4v8z", "arrow"),
                 self.part(
                     1,
                     _box(heads + 127, y + 72, 116, 47, "halo"),
                     _cells(heads + 130, y + 76, "weight"),
-                    self.label(1, heads + 169, y + 102, wide=67),
+                    self.label(1, heads + 169, y + 102),
                 ),
             )
         )

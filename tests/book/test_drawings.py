@@ -10,7 +10,8 @@ DRAWN = ["book/index", *(stop.page for stop in STOPS)]
 # The widest letters that a system may have in place of Arial, which few systems but two have.
 LETTERS = ".bd-article svg text { font-family: 'DejaVu Sans', Verdana, sans-serif !important; }"
 
-# A label belongs to the smallest box that holds its middle, and does not leave it or the drawing.
+# A label belongs to the smallest box that holds its middle, and does not leave it or the drawing;
+# no side of a box crosses it.
 OUT_OF_BOXES = """
 () => {
   const out = [];
@@ -25,8 +26,10 @@ OUT_OF_BOXES = """
       const around = boxes
         .filter(b => b.left < x && x < b.right && b.top < y && y < b.bottom)
         .sort((a, b) => a.width * a.height - b.width * b.height)[0];
-      if (!within(place, svg.getBoundingClientRect()) || (around && !within(place, around)))
-        out.push(text.textContent.trim());
+      const crossed = boxes.some(b => b.top < y && y < b.bottom
+        && [b.left, b.right].some(side => place.left + 1 < side && side < place.right - 1));
+      const inside = within(place, svg.getBoundingClientRect()) && (!around || within(place, around));
+      if (crossed || !inside) out.push(text.textContent.trim());
     }
   }
   return out;
