@@ -43,7 +43,7 @@ TURNS = (
                 "    for i, j in zip(tokens[:-1], tokens[1:]):\n"
                 "        counts[j, i] += 1\n"
                 "    return counts\n",
-                "Row and column are swapped: row i is for what *follows* i.",
+                "Row and column are swapped: row i is for what follows i.",
             ),
             Slip(
                 f"{_COUNT}"

@@ -32,7 +32,7 @@ TURNS = (
                 f"{_SHARE}"
                 "    both = set(held_out) & set(training)\n"
                 "    return len(both) / len(set(held_out))\n",
-                "Sets forget that *ada* is held out twice: this is the share of distinct names, "
+                "Sets forget that “ada” is held out twice: this is the share of distinct names, "
                 "one of three, and asked for is the share of entries, two of four.",
             ),
             Slip(

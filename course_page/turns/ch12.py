@@ -17,7 +17,7 @@ TURNS = (
     Turn(
         name="12/last-rows",
         asks=(
-            "The T queries are those of the *last* T of S positions. Write the mask: row i of the "
+            "The T queries are those of the last T of S positions. Write the mask: row i of the "
             "queries may see all kept positions, and of the new ones those up to itself."
         ),
         given=(

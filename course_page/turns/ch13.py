@@ -134,7 +134,7 @@ TURNS = (
                 f"{_MASK}"
                 "    future = torch.ones(T, T, dtype=torch.bool).triu(1)\n"
                 "    return future | (target == PAD).unsqueeze(1)\n",
-                "This is True where a position must *not* look. In this chapter True means seen.",
+                "This is True where a position must not look. In this chapter True means seen.",
             ),
             Slip(
                 f"{_MASK}"

@@ -71,6 +71,12 @@ def test_a_turn_takes_a_few_lines(turn):
     assert turn.start.splitlines()[0] == turn.answer.splitlines()[0]
 
 
+@pytest.mark.parametrize("turn", EVERY, ids=lambda turn: turn.name)
+def test_words_of_a_turn_have_no_marks_but_those_of_code(turn):
+    for words in (turn.asks, *(slip.says for slip in turn.slips)):
+        assert not re.search(r"[*_]", "".join(words.split("`")[::2])), words
+
+
 def test_a_reader_writes_within_the_first_words_of_the_course():
     words = 0
     for cell in cells("01"):
