@@ -28,8 +28,9 @@ OUT_OF_BOXES = """
         .sort((a, b) => a.width * a.height - b.width * b.height)[0];
       const crossed = boxes.some(b => b.top < y && y < b.bottom
         && [b.left, b.right].some(side => place.left + 1 < side && side < place.right - 1));
-      const inside = within(place, svg.getBoundingClientRect()) && (!around || within(place, around));
-      if (crossed || !inside) out.push(text.textContent.trim());
+      const all = svg.getBoundingClientRect();
+      if (crossed || !within(place, all) || (around && !within(place, around)))
+        out.push(text.textContent.trim());
     }
   }
   return out;
