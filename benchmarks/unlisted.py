@@ -7,9 +7,8 @@ An answer is *accepted*, or told *nothing* but that it is wrong, a *place* (some
 data), or a *cause*: a mistake that was run and gave the same results. The draw that tells least
 counts.
 
-For the answers that a judge was tuned on, `--say` prints what they are told. Of those held aside
-it prints totals alone, so that tuning cannot learn from them; `--open` prints them like the
-others, for whoever wants to read them when the tuning is over.
+`--say` prints what answers are told. Of the blind set it prints totals alone, so that no judge is
+tuned on it; `--open` prints them like the others.
 
     python -m benchmarks.unlisted 05 --to before.json
     python -m benchmarks.unlisted 05 --against before.json
@@ -25,7 +24,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from course_tasks import Tells, check
+from course_tasks import Tells, catalogue, check
 
 STUDENTS = Path(__file__).parent.parent / "tests" / "tasks"
 
@@ -90,16 +89,13 @@ def changes(before, after):
 
 
 def _tasks(unlisted, asked):
-    """(set, task, its answers) of what was asked for."""
-    for name in unlisted.SETS:
-        if asked.sets and int(name.removeprefix("set_")) not in asked.sets:
-            continue
-        for chapter in unlisted.chapters(name):
-            if asked.chapters and chapter not in asked.chapters:
+    """(number of the set, task, its answers) of what was asked for."""
+    for number in asked.sets or unlisted.SETS:
+        for task in catalogue.names():
+            if asked.chapters and task.partition("/")[0] not in asked.chapters:
                 continue
-            for task, answers in unlisted.written(chapter, name).items():
-                if not asked.task or task == asked.task:
-                    yield name, task, answers
+            if not asked.task or task == asked.task:
+                yield number, task, unlisted.written(task, number)
 
 
 def main(arguments=None):
@@ -111,8 +107,7 @@ def main(arguments=None):
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--no-cause", action="store_true", help="say only what names no cause")
     parser.add_argument("--say", action="store_true", help="print what each answer is told")
-    parser.add_argument("--open", action="store_true", help="treat the held aside like the others")
-    parser.add_argument("--tuned", action="store_true", help="leave the held aside alone")
+    parser.add_argument("--open", action="store_true", help="print the blind set like the others")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--to", type=Path, help="a JSON file for what each answer was told")
     parser.add_argument("--against", type=Path, help="such a file of before, to compare with")
@@ -121,19 +116,17 @@ def main(arguments=None):
     import unlisted
 
     warnings.simplefilter("ignore")
-    numbers = [int(name.removeprefix("set_")) for name in unlisted.SETS]
-    if unknown := set(asked.sets) - set(numbers):
-        parser.error(f"there is no set {min(unknown)}: they go from 1 to {max(numbers)}")
+    if unknown := set(asked.sets) - set(unlisted.SETS):
+        parser.error(f"there is no set {min(unknown)}: they go from 1 to {max(unlisted.SETS)}")
     counts, stored = {}, {}
-    for name, task, answers in _tasks(unlisted, asked):
-        for answer, aside in answers:
-            if aside and asked.tuned:
-                continue
+    for number, task, answers in _tasks(unlisted, asked):
+        name = f"set_{number:02}"
+        for answer in answers:
             verdicts = [check(task, answer, seed=seed) for seed in range(asked.draws)]
             how = fared(verdicts)
             counts.setdefault(name, Counter())[how] += 1
             stored[f"{name} {task} {answer.__name__}"] = kept(verdicts)
-            if aside and not asked.open:
+            if number == unlisted.BLIND and not asked.open:
                 continue
             if asked.say and (how != "cause" or not asked.no_cause):
                 print(f"{how:8} {task} {answer.__name__}: {told(verdicts)}", flush=True)

@@ -34,11 +34,8 @@ def wrong_answers(chapters):
                 yield task, answer
             for answer, _ in getattr(students, "ODD", []):
                 yield task, answer
-    for name in unlisted.SETS:
-        for chapter in unlisted.chapters(name):
-            if not chapters or chapter in chapters:
-                for task, answers in unlisted.written(chapter, name).items():
-                    yield from ((task, answer) for answer, _ in answers)
+            for number in unlisted.SETS:
+                yield from ((task, answer) for answer in unlisted.written(task, number))
 
 
 def main(arguments=None):

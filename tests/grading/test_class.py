@@ -1,8 +1,6 @@
 """A class that is graded gets the points that `check` gives at the desk, by whichever command."""
 
-import ast
 import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -73,17 +71,6 @@ def answers(notebook):
     return [(assignment.answer_to(check), check) for check in assignment.checks]
 
 
-def brought(task):
-    """The students' answers to a task; of those that are unlisted answers, only the names."""
-    text = source_of(task)
-    nothing = "type('LeftOut', (), {'__getattr__': lambda self, name: lambda *given: None})()"
-    for line in re.findall(r"^from unlisted.*$", text, re.MULTILINE):
-        (statement,) = ast.parse(line).body
-        names = [one.asname or one.name for one in statement.names]
-        text = text.replace(line, "\n".join(f"{name} = {nothing}" for name in names))
-    return text
-
-
 def mistaken(name, which):
     """Fill in, for every task, one of the mistakes that are known of it: the first, the last …
 
@@ -96,7 +83,7 @@ def mistaken(name, which):
             mistake = list(students_of(check_cell.task).WRONG)[which]
             book.cells[
                 answer.number - 1
-            ].source = f"{brought(check_cell.task)}\n\n{check_cell.answer} = WRONG[{mistake!r}]"
+            ].source = f"{source_of(check_cell.task)}\n\n{check_cell.answer} = WRONG[{mistake!r}]"
 
     return change
 

@@ -187,10 +187,15 @@ def _files_of_task(task):
     return tuple(found)
 
 
+def blind_set_of(test):
+    """The module of the blind set that holds answers to a task."""
+    return f"tests/tasks/blind_set/ch{task_of(test).partition('/')[0]}.py"
+
+
 def files_of_chapter(test):
     """All that tasks of a chapter are made of."""
     chapter = test.params["chapter"]
-    packages = ("course_judges", "course_tasks", "tests/tasks/students", "tests/tasks/unlisted/*")
+    packages = ("course_judges", "course_tasks", "tests/tasks/students", "tests/tasks/blind_set")
     return tuple(f"{package}/ch{chapter}[_.]*" for package in packages)
 
 
@@ -514,9 +519,12 @@ FAMILIES = (
     Family(
         "answers that no list names",
         ("tasks/test_unlisted.py",),
-        fixed=where(lambda test: test.params["verdicts"] == 0),
-        seconds=4,
+        fixed=where(lambda test: test.params["task"].startswith("02/")),
+        seconds=0.5,
+        about=lambda test: (*files_of_task(test), blind_set_of(test)),
         reads=JUDGING,
+        unit=lambda test: task_of(test),
+        holds=lambda test: "task" in test.params,
     ),
     Family(
         "changed solutions",

@@ -1,35 +1,22 @@
-"""Wrong answers that no list names are rejected in every draw, and nearly all are told something
-specific.
-"""
+"""Wrong answers that no list names are rejected in every draw, and told something specific."""
 
 import pytest
-from unlisted import SETS, chapters, still_accepted, written
+from students import students_of
+from unlisted import SETS, is_accepted, written
 
-from course_tasks import Tells, check
+from course_tasks import Tells, catalogue, check
 
 SEEDS = range(1)  # each check has two draws
-LEAST_SHARE_WITH_WORDS = 0.9
 
-
-def asked(name):
-    """Of a set all, if the judges were tuned on all of it; otherwise what was put aside, and a
-    third of that where all was. What takes seconds to compile is asked of the first three sets.
-    """
-    every = [
-        (task, answer, aside)
-        for chapter in chapters(name)
-        if chapter != "10" or name in SETS[:3]
-        for task, answers in written(chapter, name).items()
-        for answer, aside in answers
-        if answer.__name__ not in still_accepted(name)
+ANSWERS = {
+    task: [
+        answer
+        for number in SETS
+        for answer in written(task, number)
+        if not is_accepted(task, answer)
     ]
-    put_aside = [one for one in every if one[2]]
-    chosen = every[::3] if len(put_aside) == len(every) else put_aside or every
-    return [(task, answer) for task, answer, _ in chosen]
-
-
-ANSWERS = [one for name in SETS for one in asked(name)]
-PARTS = 24  # of which `make test` judges one
+    for task in catalogue.names()
+}
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,24 +24,33 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=range(PARTS))
-def verdicts(request, kept_runs):
-    return {
-        (task, answer): [check(task, answer, seed=seed) for seed in SEEDS]
-        for task, answer in ANSWERS[request.param :: PARTS]
-    }
+@pytest.fixture(scope="module", params=[task for task, answers in ANSWERS.items() if answers])
+def task(request):
+    return request.param
 
 
-def test_unlisted_wrong_answer_is_rejected_in_every_draw(verdicts):
+@pytest.fixture(scope="module")
+def verdicts(task, kept_runs):
+    """Of each answer its name and what it is told in each draw."""
+    return [
+        (answer.__name__, [check(task, answer, seed=seed) for seed in SEEDS])
+        for answer in ANSWERS[task]
+    ]
+
+
+def test_wrong_answer_is_rejected_in_every_draw(verdicts):
     accepted = [
-        f"{task}: {answer.__name__}"
-        for (task, answer), given in verdicts.items()
+        name
+        for name, given in verdicts
         if any(verdict.points == verdict.out_of for verdict in given)
     ]
     assert not accepted
 
 
-def test_nearly_all_unlisted_answers_are_told_more_than_that_they_differ(verdicts):
-    first = [given[0].findings[0].tells for given in verdicts.values()]
-    told = sum(tells is not Tells.NOTHING for tells in first)
-    assert told >= LEAST_SHARE_WITH_WORDS * len(first)
+def test_wrong_answer_is_told_more_than_that_it_differs(task, verdicts):
+    untold = {
+        name
+        for name, given in verdicts
+        if any(finding.tells is Tells.NOTHING for one in given for finding in one.findings[:1])
+    }
+    assert untold == getattr(students_of(task), "UNTOLD", set())

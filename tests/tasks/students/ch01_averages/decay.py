@@ -206,3 +206,34 @@ ODD = [
     (lambda T, decay: decay_loop(T, max(decay, 1 - decay)), "wrong-ratio"),
     (lambda T, decay: torch.threshold(decay_loop(T, decay), 1e-3, 0.0), "wrong-positions"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def decay_squared(T, decay):
+    t = torch.arange(T)
+    w = torch.tril(decay ** ((t[:, None] - t) * 2))
+    return w / w.sum(1, keepdim=True)
+
+
+def decay_whole_steps(T, decay):
+    w = torch.zeros(T, T)
+    for t in range(T):
+        for s in range(t + 1):
+            w[t, s] = decay ** ((t - s) // 2)
+    return w / w.sum(1, keepdim=True)
+
+
+# "each step further back counts decay times as much as the step before"
+def exponential_of_the_distance(T, decay):
+    t = torch.arange(T)
+    distance = t[:, None] - t
+    weights = torch.exp(-decay * distance).tril()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+UNLISTED = {
+    1: [decay_squared, decay_whole_steps],
+    4: [exponential_of_the_distance],
+}

@@ -78,10 +78,6 @@ def masked_hint_of_a_mask(scores, visible):
     return (scores - (~visible).float()).softmax(dim=-1)
 
 
-def masked_exponentials(scores, visible):
-    return torch.exp(scores) * visible
-
-
 def masked_all_at_once(scores, visible):
     weights = torch.zeros(scores.shape, dtype=scores.dtype)
     weights[visible] = F.softmax(scores[visible], dim=-1)
@@ -217,7 +213,6 @@ ODD = [
     ),
     (masked_minus_ten, "tiny-fill"),
     (masked_hint_of_a_mask, "lowered"),
-    (masked_exponentials, "powers-alone"),
     (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
     (lambda scores, visible: masked_by_hand(scores, visible).squeeze(0), "axis-of-one"),
@@ -225,3 +220,62 @@ ODD = [
     (masked_by_what_is_hidden, "not-finite"),
     (masked_not_for_one_sample, "sees-what-is-hidden"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def softmax_of_cleaned(scores, visible):
+    s = scores.masked_fill(~visible, -torch.inf)
+    s = s - s.mean(-1, keepdim=True)
+    return s.softmax(-1).nan_to_num()
+
+
+def softmax_of_half(scores, visible):
+    return (scores / 2).masked_fill(~visible, -torch.inf).softmax(-1)
+
+
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def hides_in_the_argument(scores, visible):
+    scores[~visible] = -torch.inf
+    return torch.softmax(scores, dim=-1)
+
+
+# "Not every mask is a triangle"
+def visible_and_past(scores, visible):
+    return scores.masked_fill(~visible.tril(), -torch.inf).softmax(dim=-1)
+
+
+# Comes from Keras, where he has always added a large negative number times a padding mask.
+# "`visible` is True where position t **may see** position s."
+def large_negative_where_visible(scores, visible):
+    scores = scores + visible.float() * -1e9
+    return torch.softmax(scores, dim=-1)
+
+
+# Copied the chapter's cell and put the new mask on top of the old one.
+# "Not every mask is a triangle"
+def triangle_of_the_chapter_as_well(scores, visible):
+    T = scores.shape[-1]
+    future = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=1)
+    scores = scores.masked_fill(future, -1e9)
+    scores = scores.masked_fill(~visible, -1e9)
+    return scores.softmax(dim=-1)
+
+
+# Renormalizes with a function found by its name, whose default is the Euclidean length.
+# "every row sums to 1": here the squares do
+def normalized_by_length(scores, visible):
+    weights = torch.softmax(scores, dim=-1)
+    weights = weights * visible
+    return F.normalize(weights, dim=-1)
+
+
+UNLISTED = {
+    1: [softmax_of_cleaned, softmax_of_half],
+    5: [hides_in_the_argument],
+    6: [visible_and_past],
+    7: [large_negative_where_visible],
+    9: [triangle_of_the_chapter_as_well],
+    11: [normalized_by_length],
+}

@@ -260,3 +260,96 @@ ODD = [
     (lambda x: torch.roll(x, 1, dims=1), "sees-the-future"),
     (lambda x: torch.tril(torch.ones(3, 3)) @ x, "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def mean_of_two(x):
+    out = torch.zeros_like(x)
+    out[:, 1] = x[:, 0]
+    out[:, 2:] = (x[:, 1:-1] + x[:, :-2]) / 2
+    return out
+
+
+def mean_of_all_others(x):
+    T = x.shape[1]
+    w = 1 - torch.eye(T)
+    return (w / w.sum(1, keepdim=True)) @ x
+
+
+def mean_with_a_counter(x):
+    out = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        out[:, t] = x[:, :t].sum(1) / (t - 1 if t > 1 else 1)
+    return out
+
+
+def mean_of_means(x):
+    out = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        out[:, t] = (out[:, t - 1] + x[:, t - 1]) / 2
+    return out
+
+
+def mean_rounded(x):
+    out = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        out[:, t] = (x[:, :t].mean(1) * 10).round() / 10
+    return out
+
+
+def mean_divided_by_all(x):
+    T = x.shape[1]
+    return torch.tril(torch.ones(T, T), -1) @ x / T
+
+
+def mean_without_the_oldest(x):
+    out = torch.zeros_like(x)
+    for t in range(2, x.shape[1]):
+        out[:, t] = x[:, 1:t].mean(1)
+    return out
+
+
+def mean_with_oneself_and_a_zero_in_front(x):
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T))
+    mean = (weights / weights.sum(dim=1, keepdim=True)) @ x
+    mean[:, 0] = 0
+    return mean
+
+
+# "the mean of positions 0 … t − 1": with a count that is at least 2, position 1 gets one half
+def counts_clamped_at_two(x):
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T), diagonal=-1)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=2) @ x
+
+
+_strict_weights = None
+
+
+# "(B, T, C) float → (B, T, C) float": T of the first call stays the largest there is
+def weights_of_the_first_call(x):
+    global _strict_weights
+    T = x.shape[1]
+    if _strict_weights is None:
+        weights = torch.ones(T, T).tril(-1)
+        _strict_weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
+    return _strict_weights[:T, :T] @ x
+
+
+UNLISTED = {
+    1: [
+        mean_of_two,
+        mean_of_all_others,
+        mean_with_a_counter,
+        mean_of_means,
+        mean_rounded,
+        mean_divided_by_all,
+        mean_without_the_oldest,
+    ],
+    3: [mean_with_oneself_and_a_zero_in_front],
+    5: [counts_clamped_at_two],
+    6: [weights_of_the_first_call],
+}

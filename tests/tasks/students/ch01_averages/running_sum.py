@@ -131,3 +131,71 @@ ODD = [
     (lambda x: sum_loop(x).squeeze(-1), "axis-of-one"),
     (lambda x: torch.nn.functional.pad(sum_loop(x), (0, 1))[..., 1:], "sees-the-future"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def sum_twice(x):
+    """Adds the present a second time."""
+    return x.cumsum(-1) + x
+
+
+def sum_loses_a_step(x):
+    total = torch.zeros(x.shape[0], x.shape[1])
+    out = []
+    for t in range(x.shape[2] - 1):
+        total = total + x[:, :, t]
+        out.append(total)
+    return torch.stack(out, dim=-1)
+
+
+def sum_restarts(x):
+    """Begins anew in the middle, as if a batch ended there."""
+    half = x.shape[-1] // 2
+    return torch.cat([x[..., :half].cumsum(-1), x[..., half:].cumsum(-1)], -1)
+
+
+def sum_over_the_batch(x):
+    return x.sum(0, keepdim=True).cumsum(-1).expand_as(x)
+
+
+def sum_runs_on_over_channels_and_samples(x):
+    return x.flatten().cumsum(0).view_as(x)
+
+
+def loop_stops_before_the_last_step(x):
+    total = x.clone()
+    for t in range(1, x.shape[-1] - 1):
+        total[..., t] = total[..., t - 1] + x[..., t]
+    return total
+
+
+# "your functions leave what they are given as it was"
+def adds_into_its_argument(x):
+    for t in range(1, x.shape[-1]):
+        x[..., t] += x[..., t - 1]
+    return x
+
+
+def sum_by_doubling(x):
+    """Adds shifted copies, 1, 2, 4, … back, and stops one doubling early unless T is a
+    power of 2.
+    """
+    total = x.clone()
+    shift = 1
+    while shift * 2 <= x.shape[-1]:
+        later = total.clone()
+        later[..., shift:] += total[..., :-shift]
+        total = later
+        shift *= 2
+    return total
+
+
+UNLISTED = {
+    1: [sum_twice, sum_loses_a_step, sum_restarts, sum_over_the_batch],
+    2: [sum_runs_on_over_channels_and_samples],
+    3: [loop_stops_before_the_last_step],
+    4: [adds_into_its_argument],
+    12: [sum_by_doubling],
+}

@@ -1,5 +1,7 @@
 """Students' answers to 01/window."""
 
+import functools
+
 import torch
 from torch.nn import functional as F
 
@@ -153,3 +155,68 @@ ODD = [
     (lambda T, width: window_loop(T, width + (width == T - 1)), "wrong-positions"),
     (lambda T, width: window_loop(T, width - 2 * (width == T + 1 > 3)), "wrong-at-another-width"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def window_triangular(T, width):
+    w = torch.zeros(T, T)
+    for t in range(T):
+        for k in range(min(width, t + 1)):
+            w[t, t - k] = width - k
+    return w / w.sum(1, keepdim=True)
+
+
+def window_limited(T, width):
+    width = min(width, T - 2)
+    w = torch.tril(torch.ones(T, T)).triu(1 - width)
+    return w / w.sum(1, keepdim=True)
+
+
+def window_in_steps_of_two(T, width):
+    w = torch.zeros(T, T)
+    for t in range(T):
+        w[t, list(range(t, max(-1, t - 2 * width), -2))] = 1
+    return w / w.sum(1, keepdim=True)
+
+
+def first_rows_divided_by_their_number(T, width):
+    past = torch.tril(torch.ones(T, T))
+    window = torch.triu(past, diagonal=1 - width)
+    count = torch.arange(T).clamp(min=1, max=width)
+    return window / count[:, None]
+
+
+# "row t averages positions max(0, t - width + 1) … t": a negative start counts from the end
+def start_before_the_matrix(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        weights[t, t - width + 1 : t + 1] = 1
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+# "row t averages positions max(0, t - width + 1) … t", unless a caller wrote into the last matrix
+@functools.cache
+def same_matrix_for_every_caller(T, width):
+    band = torch.ones(T, T).tril().triu(1 - width)
+    return band / band.sum(dim=1, keepdim=True)
+
+
+# Knows windows from filters of images, which look to both sides.
+# "Return the weights that average only the last `width` positions, including t."
+def window_around_the_present(T, width):
+    t = torch.arange(T)
+    near = ((t[:, None] - t).abs() < width).float()
+    return near / near.sum(dim=1, keepdim=True)
+
+
+UNLISTED = {
+    1: [window_triangular, window_limited, window_in_steps_of_two],
+    3: [first_rows_divided_by_their_number],
+    6: [start_before_the_matrix, same_matrix_for_every_caller],
+    8: [window_around_the_present],
+}
+ACCEPTED = {
+    "same_matrix_for_every_caller": ("It differs for a caller who writes into what was returned."),
+}

@@ -172,3 +172,16 @@ ODD = [
     (lambda: {"text": "shakespeare", "words": "a lot", "dot": 8.13, "cosine": 4.613}, "type"),
     (lambda: [1, 2, 3], "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "the *other* word that is most like it": a word is its own best match
+def words_found_themselves():
+    return {"text": "shakespeare", "words": 4.807, "dot": 7.22, "cosine": 4.807}
+
+
+UNLISTED = {
+    5: [words_found_themselves],
+}

@@ -201,3 +201,64 @@ ODD = [
         "zeros-have-a-direction",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def cosine_of_absolutes(x, y):
+    return F.cosine_similarity(x[:, :, None], y[:, None], dim=-1).abs()
+
+
+def cosine_of_the_first_sample(x, y):
+    a, b = F.normalize(x, dim=-1), F.normalize(y, dim=-1)
+    return a @ b[0].T
+
+
+def cosine_of_unit_sums(x, y):
+    x = x / x.sum(-1, keepdim=True).clamp(min=1e-8)
+    y = y / y.sum(-1, keepdim=True).clamp(min=1e-8)
+    return x @ y.transpose(1, 2)
+
+
+def divided_twice_by_the_length_of_x(x, y):
+    lengths = x.norm(dim=-1, keepdim=True)
+    return (x @ y.transpose(1, 2) / lengths / lengths).nan_to_num(0.0, 0.0, 0.0)
+
+
+# "the cosine of every vector of x with every vector of y"
+def opposite_vectors_count_as_unrelated(x, y):
+    x = x / x.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    y = y / y.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    return (x @ y.transpose(1, 2)).clamp(min=0)
+
+
+# "Return the cosine of every vector": a vector shorter than 1 is not brought to length 1
+def lengths_clamped_at_one(x, y):
+    x = x / x.norm(dim=-1, keepdim=True).clamp(min=1)
+    y = y / y.norm(dim=-1, keepdim=True).clamp(min=1)
+    return x @ y.transpose(1, 2)
+
+
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def second_sequence_divided_in_place(x, y):
+    x = x / x.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    y /= y.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    return x @ y.transpose(1, 2)
+
+
+# Saves memory, as in NumPy.
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def callers_vectors_made_unit(x, y):
+    x /= x.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    y /= y.norm(dim=-1, keepdim=True).clamp(min=1e-8)
+    return x @ y.transpose(1, 2)
+
+
+UNLISTED = {
+    1: [cosine_of_absolutes, cosine_of_the_first_sample, cosine_of_unit_sums],
+    3: [divided_twice_by_the_length_of_x],
+    4: [opposite_vectors_count_as_unrelated],
+    5: [lengths_clamped_at_one, second_sequence_divided_in_place],
+    8: [callers_vectors_made_unit],
+}

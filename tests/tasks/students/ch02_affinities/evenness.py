@@ -232,3 +232,72 @@ ODD = [
     (lambda w: torch.ones(w.shape[:2]) if w.shape[-1] == 1 else even_loop(w), "first-row-one"),
     (even_if_nothing_stands_out, "some-positions"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def evenness_squared(weights):
+    e = -torch.special.xlogy(weights, weights).sum(-1)
+    top = torch.arange(1, weights.shape[-1] + 1).log()
+    top[0] = 1
+    return (e / top) ** 2
+
+
+def evenness_of_the_largest(weights):
+    e = -torch.special.xlogy(weights, weights).sum(-1)
+    return e / e.max()
+
+
+def evenness_of_sample_zero(weights):
+    e = -torch.special.xlogy(weights[0], weights[0]).sum(-1)
+    top = torch.arange(1, weights.shape[-1] + 1).log()
+    top[0] = 1
+    return (e / top).expand(weights.shape[0], -1)
+
+
+# "its entropy as a share of the largest entropy that a row with t + 1 visible positions can have":
+# log 2 is smaller than 1
+def divisors_clamped_at_one(weights):
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    return entropy / torch.arange(1, weights.shape[-1] + 1).log().clamp(min=1)
+
+
+# "0 for row 0", also where there is no row 1
+def divisor_of_row_one_for_row_zero(weights):
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    largest = torch.arange(1, weights.shape[-1] + 1).log()
+    largest[0] = largest[1]
+    return entropy / largest
+
+
+# "your functions leave what they are given as it was": 1 · log 1 is 0, too
+def ones_written_over_zeros(weights):
+    weights[weights == 0] = 1
+    entropy = -(weights * weights.log()).sum(dim=-1)
+    largest = torch.arange(1, weights.shape[-1] + 1).log().clamp(min=0.1)
+    return entropy / largest
+
+
+# Overlooked a sentence. "Those could be seen, so they count among the t + 1."
+def among_those_that_have_weight(weights):
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    choices = (weights > 0).sum(dim=-1)
+    largest = torch.log(choices.float())
+    return torch.where(choices > 1, entropy / largest, torch.zeros_like(entropy))
+
+
+def share_of_the_largest_seen(weights):
+    """Divides by the largest entropy that row t has in the batch, not by the largest possible."""
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    largest = entropy.max(dim=0).values
+    return entropy / largest.clamp(min=1e-9)
+
+
+UNLISTED = {
+    1: [evenness_squared, evenness_of_the_largest, evenness_of_sample_zero],
+    5: [divisors_clamped_at_one],
+    6: [divisor_of_row_one_for_row_zero, ones_written_over_zeros],
+    7: [among_those_that_have_weight],
+    13: [share_of_the_largest_seen],
+}

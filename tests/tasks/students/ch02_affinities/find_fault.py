@@ -1,6 +1,7 @@
 """Students' answers to 02/find-fault."""
 
 import math
+import random
 import sys
 
 import numpy as np
@@ -221,3 +222,133 @@ ODD = [
 
 
 TRICKS = {"the library's own": (asks_the_library, 0)}
+
+
+# --- Answers that no list names ---
+
+
+def inspector_of_sums(x, weights):
+    rows, columns = weights.sum(1), weights.sum(0)
+    one = torch.ones(len(weights), dtype=weights.dtype)
+    future = weights.triu(1)
+    if torch.allclose(columns, one):
+        return "columns"
+    if not torch.allclose(rows, one):
+        return "scaled too late"
+    if future.abs().max() > 0:
+        return "no mask"
+    return "sound"
+
+
+def inspector_rough(x, weights):
+    T, C = x.shape
+    s = x @ x.T
+    hide = torch.ones(T, T).triu(1).bool()
+    ways = {
+        "sound": (s / math.sqrt(C)).masked_fill(hide, -torch.inf).softmax(1),
+        "no scale": s.masked_fill(hide, -torch.inf).softmax(1),
+        "divided by C": (s / C).masked_fill(hide, -torch.inf).softmax(1),
+        "scaled too late": s.masked_fill(hide, -torch.inf).softmax(1) / math.sqrt(C),
+        "no mask": (s / math.sqrt(C)).softmax(1),
+        "zero mask": (s / math.sqrt(C)).masked_fill(hide, 0).softmax(1),
+        "columns": (s / math.sqrt(C)).masked_fill(hide, -torch.inf).softmax(0),
+    }
+    for name, w in ways.items():
+        if (w - weights).abs().max() < 0.05:
+            return name
+    return "sound"
+
+
+def inspector_with_underscores(x, weights):
+    return inspector_rough(x, weights).replace(" ", "_")
+
+
+def inspector_that_says_sum(x, weights):
+    names = ["sound", "no scale", "divided by C", "no mask", "zero mask", "columns"]
+    if not torch.allclose(weights.sum(1), torch.ones(len(weights), dtype=weights.dtype)):
+        return "scaled too late"
+    return random.Random(int(weights.sum() * 1e6)).choice(names)
+
+
+def _suspects(x):
+    T, C = x.shape
+    future = torch.ones(T, T).triu(1).bool()
+    products = x @ x.T
+    scores = products / math.sqrt(C)
+    hidden = scores.masked_fill(future, -torch.inf)
+    unscaled = products.masked_fill(future, -torch.inf).softmax(dim=1)
+    return {
+        "sound": hidden.softmax(dim=1),
+        "no scale": unscaled,
+        "divided by C": (hidden / math.sqrt(C)).softmax(dim=1),
+        "scaled too late": unscaled / math.sqrt(C),
+        "no mask": scores.softmax(dim=1),
+        "zero mask": scores.masked_fill(future, 0.0).softmax(dim=1),
+        "columns": hidden.softmax(dim=0),
+    }
+
+
+# "Which fault made these weights?": differences of both signs add up to 0 wherever rows do to 1
+def smallest_sum_of_differences(x, weights):
+    suspects = _suspects(x)
+    return min(suspects, key=lambda name: abs((weights - suspects[name]).sum().item()))
+
+
+# "rounding noise of less than a millionth of their value, which is no fault": nor is it in all of
+# the weights together
+def noise_added_up(x, weights):
+    for name, suspect in _suspects(x).items():
+        if (weights - suspect).abs().sum() < 1e-6:
+            return name
+
+
+# Writes the root as a power without brackets, and takes the nearest since nothing was close.
+# "the dot products of all pairs, divided by √C": these are divided by C and by 2
+def root_without_brackets(x, weights):
+    T, C = x.shape
+    mask = torch.tril(torch.ones(T, T)) == 0
+    dots = x @ x.T
+    scaled = dots / C**1 / 2
+    hidden = scaled.masked_fill(mask, float("-inf"))
+    no_scale = torch.softmax(dots.masked_fill(mask, float("-inf")), dim=-1)
+    candidates = {
+        "sound": torch.softmax(hidden, dim=-1),
+        "no scale": no_scale,
+        "divided by C": torch.softmax((dots / C).masked_fill(mask, float("-inf")), dim=-1),
+        "scaled too late": no_scale / C**0.5,
+        "no mask": torch.softmax(scaled, dim=-1),
+        "zero mask": torch.softmax(scaled.masked_fill(mask, 0.0), dim=-1),
+        "columns": torch.softmax(hidden, dim=0),
+    }
+    return min(candidates, key=lambda name: (candidates[name] - weights).abs().max().item())
+
+
+def late_scale_on_sound_weights(x, weights):
+    """Builds "scaled too late" from scores already divided: divides the sound weights by root C."""
+    T, C = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
+    products = x @ x.T
+    scores = products / math.sqrt(C)
+    masked = scores.masked_fill(future, -torch.inf)
+    sound = masked.softmax(dim=-1)
+    suspects = {
+        "sound": sound,
+        "no scale": products.masked_fill(future, -torch.inf).softmax(dim=-1),
+        "divided by C": (products / C).masked_fill(future, -torch.inf).softmax(dim=-1),
+        "scaled too late": sound / math.sqrt(C),
+        "no mask": scores.softmax(dim=-1),
+        "zero mask": scores.masked_fill(future, 0).softmax(dim=-1),
+        "columns": masked.softmax(dim=0),
+    }
+    for name, suspect in suspects.items():
+        if torch.allclose(weights, suspect, rtol=1e-4):
+            return name
+    return "none of these"
+
+
+UNLISTED = {
+    1: [inspector_of_sums, inspector_rough, inspector_with_underscores, inspector_that_says_sum],
+    6: [smallest_sum_of_differences, noise_added_up],
+    11: [root_without_brackets],
+    14: [late_scale_on_sound_weights],
+}

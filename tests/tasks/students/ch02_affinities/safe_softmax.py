@@ -215,3 +215,90 @@ ODD = [
         "nothing-to-see-weighs",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def softmax_to_base_two(scores):
+    top = scores.amax(-1, keepdim=True).nan_to_num(neginf=0.0)
+    p = torch.exp2(scores - top)
+    return p / p.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def softmax_dropping_small(scores):
+    p = scores.softmax(-1).nan_to_num()
+    return torch.where(p < 0.05, torch.zeros_like(p), p)
+
+
+def softmax_less_the_largest_of_all(scores):
+    powers = (scores - scores.max()).exp()
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+
+
+def minus_infinity_replaced_where_it_stands(scores):
+    hidden = scores == -torch.inf
+    scores[hidden] = -1e30
+    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp().masked_fill(hidden, 0.0)
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+
+
+# "ordinary scores, some of them −∞ because a mask has hidden them"; "as small as −10,000"
+def hidden_becomes_minus_ten_thousand(scores):
+    empty = torch.isinf(scores).all(dim=-1, keepdim=True)
+    scores = scores.nan_to_num(neginf=-10_000.0)
+    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).masked_fill(empty, 0.0)
+
+
+# "rows in which every score is −∞. Such a row may see nothing": and no other row
+def empty_if_the_first_is_hidden(scores):
+    empty = scores[:, :1] == -torch.inf
+    largest = scores.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0)
+    powers = (scores - largest).exp()
+    weights = powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+    return weights.masked_fill(empty, 0.0)
+
+
+# "a row of nothing but −inf is all 0": a row of nothing but −10,000 is not
+def smallest_score_is_no_score(scores):
+    largest = scores.amax(dim=1, keepdim=True)
+    empty = largest <= -10_000
+    powers = (scores - largest.masked_fill(empty, 0.0)).exp().masked_fill(empty, 0.0)
+    return powers / powers.sum(dim=1, keepdim=True).clamp(min=1e-30)
+
+
+# Read "as small as −10,000" and wrote this number for −∞, so that there is no NaN.
+# "some of them −∞ because a mask has hidden them"
+def ten_thousand_for_infinity(scores):
+    scores = scores.clamp(min=-10_000)
+    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+# Knows that exp overflows at 88 and cuts everything off below.
+# "scores as large as 10,000 and as small as −10,000, also in the same row"
+def large_scores_cut_off(scores):
+    powers = scores.clamp(max=80).exp()
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-38)
+
+
+# Fixed the division by zero in the way one learns first.
+# "every row sums to 1"
+def one_added_to_every_sum(scores):
+    largest = scores.amax(dim=-1, keepdim=True)
+    largest[largest == -torch.inf] = 0
+    powers = torch.exp(scores - largest)
+    return powers / (1 + powers.sum(dim=-1, keepdim=True))
+
+
+UNLISTED = {
+    1: [softmax_to_base_two, softmax_dropping_small],
+    2: [softmax_less_the_largest_of_all],
+    3: [minus_infinity_replaced_where_it_stands],
+    4: [hidden_becomes_minus_ten_thousand],
+    5: [empty_if_the_first_is_hidden],
+    6: [smallest_score_is_no_score],
+    8: [ten_thousand_for_infinity, large_scores_cut_off],
+    9: [one_added_to_every_sum],
+}

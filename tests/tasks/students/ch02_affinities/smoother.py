@@ -287,3 +287,43 @@ ODD = [
     (map_with_a_narrow_kernel, "another-divisor"),
     (map_of_two_stations_at_least, "wrong-for-one-station"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def map_mean_added(at, known, values, width):
+    w = (-(torch.cdist(at, known) ** 2) / (2 * width**2)).softmax(-1)
+    return w @ (values - values.mean(0))
+
+
+# "some places are very far from every station, and they need an average, too"
+def far_places_get_nothing(at, known, values, width):
+    squares = (at[:, None] - known).square().sum(dim=-1)
+    weights = (-squares / (2 * width**2)).exp()
+    return weights @ values / weights.sum(dim=-1, keepdim=True).clamp(min=1e-12)
+
+
+# "in the unit of the coordinates": in meters from far away, three large numbers leave no difference
+def squares_multiplied_out(at, known, values, width):
+    squares = at.square().sum(1)[:, None] + known.square().sum(1) - 2 * at @ known.T
+    return (-squares / (2 * width**2)).softmax(dim=-1) @ values
+
+
+def both_squares_dropped(at, known, values, width):
+    """Keeps only the mixed term of the square: |at|² cancels in a softmax,
+    but |known|² does not.
+    """
+    scores = at @ known.T / width**2
+    return scores.softmax(dim=-1) @ values
+
+
+UNLISTED = {
+    1: [map_mean_added],
+    4: [far_places_get_nothing],
+    6: [squares_multiplied_out],
+    12: [both_squares_dropped],
+}
+ACCEPTED = {
+    "squares_multiplied_out": ("It differs at coordinates far beyond those of any lesson."),
+}

@@ -269,9 +269,58 @@ ODD = [
     (lambda q, k: [one * 0.8 for one in var_slices(q, k)], "another-divisor"),
     (var_twice, "wrong-scale"),
     (lambda q, k: (q * k).sum(1).var(), "type"),
-    (lambda q, k: (q * k).cumsum(1).var(0), "type"),
     (lambda q, k: var_twice(k, k), "another-variance"),
     (lambda q, k: tuple(one.squeeze() for one in var_slices(q, k)), "axis-of-one"),
     (var_along_the_shorter, "one-for-each-pair"),
     (var_of_one_entry_is_nothing, "another-variance"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def variance_exchanged(queries, keys):
+    sums = (queries * keys).cumsum(1)
+    d = torch.arange(1, sums.shape[1] + 1)
+    return (sums / d.sqrt()).var(0), sums.var(0)
+
+
+# "after each of these dot products has been divided by √d", d = 1, 2, …, D
+def sizes_counted_from_zero(queries, keys):
+    products = (queries * keys).cumsum(dim=1)
+    d = torch.arange(products.shape[1]).clamp(min=1)
+    return products.var(dim=0), (products / d.sqrt()).var(dim=0)
+
+
+# "the variance, over the N pairs, of the dot product of the first d entries"
+def variances_of_the_products_added_up(queries, keys):
+    variances = (queries * keys).var(dim=0).cumsum(dim=0)
+    d = torch.arange(1, queries.shape[1] + 1)
+    return variances, variances / d
+
+
+# "the same after each of these dot products has been divided by √d": each term by a root of its own
+def terms_divided_before_the_sum(queries, keys):
+    products = queries * keys
+    d = torch.arange(1, products.shape[1] + 1)
+    return products.cumsum(dim=1).var(dim=0), (products / d.sqrt()).cumsum(dim=1).var(dim=0)
+
+
+# Copied `queries @ keys.T` from the chapter.
+# "Query n belongs to key n; other pairs don't matter here."
+def every_query_with_every_key(queries, keys):
+    first, second = [], []
+    for d in range(1, queries.shape[1] + 1):
+        dots = queries[:, :d] @ keys[:, :d].T
+        first.append(dots.var())
+        second.append((dots / math.sqrt(d)).var())
+    return torch.stack(first), torch.stack(second)
+
+
+UNLISTED = {
+    1: [variance_exchanged],
+    4: [sizes_counted_from_zero],
+    5: [variances_of_the_products_added_up],
+    6: [terms_divided_before_the_sum],
+    9: [every_query_with_every_key],
+}

@@ -3,8 +3,6 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_04 import ch03 as fourth_set
-from unlisted.set_13 import ch03 as thirteenth_set
 
 
 def batch_by_padding(tokens, ends, block_size, padding):
@@ -134,6 +132,27 @@ def batch_each_end_once(tokens, ends, block_size, padding):
     )
 
 
+def slices_with_negative_start(tokens, ends, block_size, padding):
+    """Slices tokens[end − T + 1 : end + 1]; a negative start counts from the end of the text."""
+    x = torch.full((len(ends), block_size), padding)
+    y = torch.full((len(ends), block_size), -100)
+    for b, end in enumerate(ends.tolist()):
+        inputs = tokens[end - block_size + 1 : end + 1]
+        targets = tokens[end - block_size + 2 : end + 2]
+        x[b, block_size - len(inputs) :] = inputs
+        y[b, block_size - len(targets) :] = targets
+    return x, y
+
+
+# "a target that would itself lie before the text is −100": not one that looks like padding
+def padding_known_by_its_value(tokens, ends, block_size, padding):
+    positions = ends[:, None] + torch.arange(1 - block_size, 2)
+    rows = torch.where(positions < 0, padding, tokens[positions.clamp(min=0)])
+    x, y = rows[:, :-1], rows[:, 1:].clone()
+    y[y == padding] = -100
+    return x, y
+
+
 WRONG = {
     "ends-too-late": lambda tokens, ends, T, padding: _batch_in_a_loop(
         tokens, ends + 1, T, padding
@@ -141,7 +160,7 @@ WRONG = {
     "one-target-a-row": batch_one_target,
     "results-exchanged": lambda *given: _batch_in_a_loop(*given)[::-1],
     "ends-in-order": batch_in_the_order_of_the_text,
-    "short-rows-empty": thirteenth_set.slices_with_negative_start,
+    "short-rows-empty": slices_with_negative_start,
     "rolled-in-itself": lambda *given: (
         batch_by_padding(*given)[0],
         batch_by_padding(*given)[0].roll(-1, 1),
@@ -151,7 +170,7 @@ WRONG = {
         batch_by_padding(torch.cat([tokens[1:], tokens[-1:]]), ends, T, padding)[1],
     ),
     "equal-ends-once": batch_each_end_once,
-    "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
+    "padding-known-by-its-number": padding_known_by_its_value,
     "wraps-to-the-end": batch_negative,
     "repeats-the-first-token": batch_clamped,
     "end-excluded": batch_python_end,
@@ -194,3 +213,66 @@ ODD = [
     (batch_one_padding_hides_a_target, "targets-missing"),
     (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def batch_of_one_end(tokens, ends, block_size, padding):
+    rows = []
+    for _ in ends:
+        e = int(ends[0])
+        rows.append(
+            [int(tokens[p]) if p >= 0 else padding for p in range(e - block_size + 1, e + 1)]
+        )
+    x = torch.tensor(rows)
+    y = torch.where(x == padding, -100, x + 1)
+    return x, y
+
+
+def batch_last_target_only(tokens, ends, block_size, padding):
+    p = ends[:, None] + torch.arange(1 - block_size, 1)
+    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
+    y = torch.full_like(x, -100)
+    y[:, -1] = tokens[ends + 1]
+    return x, y
+
+
+def batch_with_a_shared_target(tokens, ends, block_size, padding):
+    p = ends[:, None] + torch.arange(1 - block_size, 1)
+    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
+    return x, tokens[ends + 1][:, None].expand_as(x)
+
+
+def first_token_in_place_of_padding(tokens, ends, block_size, padding):
+    positions = ends[:, None] + torch.arange(1 - block_size, 1)
+    x = tokens[positions.clamp(min=0)]
+    y = torch.where(positions + 1 < 0, -100, tokens[(positions + 1).clamp(min=0)])
+    return x, y
+
+
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def ends_moved_in_place(tokens, ends, block_size, padding):
+    ends -= block_size - 1
+    positions = ends[:, None] + torch.arange(block_size)
+    x = torch.where(positions < 0, padding, tokens[positions.clamp(min=0)])
+    y = torch.where(positions < -1, -100, tokens[(positions + 1).clamp(min=0)])
+    return x, y
+
+
+def ends_as_lengths(tokens, ends, block_size, padding):
+    """Pads T − ends[b] columns instead of T − 1 − ends[b]; the first token of the text is lost."""
+    column = torch.arange(block_size)
+    positions = ends[:, None] + column - block_size + 1
+    missing = block_size - ends[:, None]  # (B, 1)
+    x = torch.where(column < missing, padding, tokens[positions.clamp(min=0)])
+    y = torch.where(column < missing - 1, -100, tokens[(positions + 1).clamp(min=0)])
+    return x, y
+
+
+UNLISTED = {
+    1: [batch_of_one_end, batch_last_target_only, batch_with_a_shared_target],
+    3: [first_token_in_place_of_padding],
+    5: [ends_moved_in_place],
+    13: [ends_as_lengths],
+}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from unlisted.set_04 import ch03 as fourth_set
+import torch.nn.functional as F
 
 
 def evaluation_loop(tokens, block_size, stride):
@@ -184,6 +184,22 @@ def evaluation_of_new_symbols(tokens, T, stride):
     return x, y
 
 
+# "pad the last window with 0 in x and −100 in y"
+def last_window_slides_back(tokens, block_size, stride):
+    inputs = len(tokens) - 1
+    M = 1 + max(0, -(-(inputs - block_size) // stride))
+    x = torch.zeros(M, block_size, dtype=torch.long)
+    y = torch.full((M, block_size), -100)
+    counted = 0
+    for m in range(M):
+        start = max(0, min(m * stride, inputs - block_size))
+        end = min(start + block_size, inputs)
+        x[m, : end - start] = tokens[start:end]
+        y[m, counted - start : end - start] = tokens[counted + 1 : end + 1]
+        counted = end
+    return x, y
+
+
 WRONG = {
     "fillers-exchanged": evaluation_fillers_exchanged,
     "results-exchanged": lambda *given: _overlapping(*given)[::-1],
@@ -192,7 +208,7 @@ WRONG = {
     "another-mark": lambda *given: _overlapping(*given, ignored=-1),
     "another-stride": lambda tokens, T, stride: _overlapping(tokens, T, max(1, stride - 1)),
     "padding-known-by-its-number": fillers_known_by_their_number,
-    "last-window-moved-back": fourth_set.last_window_slides_back,
+    "last-window-moved-back": last_window_slides_back,
     "counted-twice": evaluation_all_count,
     "first-window-cut": evaluation_same_mask_for_all,
     "least-past": evaluation_early,
@@ -234,3 +250,95 @@ ODD = [
     (evaluation_of_three_tokens_at_least, "shape"),
     (evaluation_as_wide_as_the_tokens, "window-as-short-as-the-text"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "Pad the last window with 0 in x and −100 in y.": not every 0 in x is padding
+def zeros_have_no_target(tokens, block_size, stride):
+    M = 1 + max(0, -(-(len(tokens) - 1 - block_size) // stride))
+    padded = F.pad(tokens, (0, (M - 1) * stride + block_size + 1 - len(tokens)))
+    rows = padded.unfold(0, block_size + 1, stride)
+    x, y = rows[:, :-1].clone(), rows[:, 1:].clone()
+    x[-1, len(tokens) - 1 - (M - 1) * stride :] = 0
+    y[x == 0] = -100
+    y[1:, : block_size - stride] = -100
+    return x, y
+
+
+# Adapted the loop of a library's page on perplexity and lost its `break`.
+# "Make as many windows as it takes for every target to count, and no more."
+def loop_without_its_break(tokens, block_size, stride):
+    n = len(tokens) - 1
+    xs, ys = [], []
+    prev_end = 0
+    for begin in range(0, n, stride):
+        end = min(begin + block_size, n)
+        trg_len = end - prev_end
+        x = tokens[begin:end].clone()
+        y = tokens[begin + 1 : end + 1].clone()
+        y[:-trg_len] = -100
+        pad = block_size - len(x)
+        xs.append(F.pad(x, (0, pad), value=0))
+        ys.append(F.pad(y, (0, pad), value=-100))
+        prev_end = end
+    return torch.stack(xs), torch.stack(ys)
+
+
+def masked_after_the_padding(tokens, block_size, stride):
+    """Masks all but the last k columns after padding, but in the last window these are padding."""
+    inputs = len(tokens) - 1
+    rows_x, rows_y, counted = [], [], 0
+    for start in range(0, inputs, stride):
+        end = min(start + block_size, inputs)
+        missing = block_size - (end - start)
+        x = F.pad(tokens[start:end], (0, missing), value=0)
+        y = F.pad(tokens[start + 1 : end + 1], (0, missing), value=-100)
+        if start > 0:
+            y[: -(end - counted)] = -100
+        rows_x.append(x)
+        rows_y.append(y)
+        counted = end
+        if end == inputs:
+            break
+    return torch.stack(rows_x), torch.stack(rows_y)
+
+
+def targets_inside_the_window(tokens, block_size, stride):
+    """Takes targets from the window's own inputs only, so the last column never has a target."""
+    inputs = len(tokens) - 1
+    M = 1 + max(0, -(-(inputs - block_size) // stride))
+    row, column = torch.arange(M)[:, None], torch.arange(block_size)
+    positions = row * stride + column
+    inside = positions < inputs
+    fresh = (row == 0) | (column >= block_size - stride)
+    x = torch.where(inside, tokens[positions.clamp(max=inputs - 1)], 0)
+    y = torch.full((M, block_size), -100)
+    y[:, :-1] = x[:, 1:]
+    has_target = inside & fresh
+    has_target[:, :-1] &= inside[:, 1:]
+    return x, torch.where(has_target, y, -100)
+
+
+def last_strides_worth_of_short_window(tokens, block_size, stride):
+    """Counts the last `stride` targets of the short last window, of which some are not new."""
+    inputs = len(tokens) - 1
+    M = 1 + max(0, -(-(inputs - block_size) // stride))
+    x = torch.zeros(M, block_size, dtype=torch.long)
+    y = torch.full((M, block_size), -100)
+    for m in range(M):
+        start = m * stride
+        n = min(block_size, inputs - start)
+        new = 0 if m == 0 else max(0, n - stride)
+        x[m, :n] = tokens[start : start + n]
+        y[m, new:n] = tokens[start + new + 1 : start + n + 1]
+    return x, y
+
+
+UNLISTED = {
+    6: [zeros_have_no_target],
+    7: [loop_without_its_break],
+    13: [masked_after_the_padding, targets_inside_the_window],
+    15: [last_strides_worth_of_short_window],
+}

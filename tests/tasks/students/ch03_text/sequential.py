@@ -2,8 +2,7 @@
 
 import numpy as np
 import torch
-from unlisted.set_03.ch03 import row_length_from_all_tokens, rows_as_equal_as_possible
-from unlisted.set_05.ch03 import one_step_more_than_full
+import torch.nn.functional as F
 
 
 def sequential_loop(tokens, batch_size, block_size, padding):
@@ -220,6 +219,45 @@ def steps_that_are_full(tokens, B, T, padding):
     return x[full], y[full]
 
 
+def _steps(row, filler, lengths, block_size, steps):
+    rows = [F.pad(part, (0, steps * block_size - len(part)), value=filler) for part in row]
+    return torch.stack(rows).view(len(lengths), steps, block_size).transpose(0, 1)
+
+
+def rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
+    x, y = tokens[:-1].tensor_split(batch_size), tokens[1:].tensor_split(batch_size)
+    steps = -(-max(len(row) for row in x) // block_size)
+    return (
+        _steps(x, padding, x, block_size, steps),
+        _steps(y, -100, y, block_size, steps),
+    )
+
+
+# "S = ⌈L / T⌉ steps": one more where the division leaves nothing
+def one_step_more_than_full(tokens, batch_size, block_size, padding):
+    L = -(-(len(tokens) - 1) // batch_size)
+    steps = L // block_size + 1
+
+    def lay_out(line, filler):
+        rows = F.pad(line, (0, batch_size * L - len(line)), value=filler).view(batch_size, L)
+        rows = F.pad(rows, (0, steps * block_size - L), value=filler)
+        return rows.view(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], -100)
+
+
+def row_length_from_all_tokens(tokens, batch_size, block_size, padding):
+    length = -(-len(tokens) // batch_size)
+    steps = -(-length // block_size)
+    x, y = tokens[:-1].split(length), tokens[1:].split(length)
+    x = x + (tokens[:0],) * (batch_size - len(x))
+    y = y + (tokens[:0],) * (batch_size - len(y))
+    return (
+        _steps(x, padding, x, block_size, steps),
+        _steps(y, -100, y, block_size, steps),
+    )
+
+
 WRONG = {
     "last-axis-over-steps": rows_of_steps,
     "padded-steps-dropped": steps_that_are_full,
@@ -252,5 +290,74 @@ ODD = [
     (sequential_one_target_less, "not-counted-once"),
     (lambda *given: [part.float() for part in sequential_gather(*given)], "kind-of-number"),
     (lambda *given: [part.squeeze(1) for part in sequential_gather(*given)], "axis-of-one"),
-    (lambda *given: [part.squeeze(2) for part in sequential_gather(*given)], "axis-of-one"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def sequential_without_the_last_target(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay(row, filler):
+        row = F.pad(row, (0, batch_size * length - len(row)), value=filler).view(batch_size, -1)
+        row = F.pad(row, (0, steps * block_size - length), value=filler)
+        return row.view(batch_size, steps, block_size).transpose(0, 1)
+
+    y = tokens[1:].clone()
+    y[-1] = -100
+    return lay(tokens[:-1], padding), lay(y, -100)
+
+
+def read_in_steps(rows, block_size, filler):
+    B, L = rows.shape
+    steps = -(-L // block_size)
+    rows = F.pad(rows, (0, steps * block_size - L), value=filler)
+    return rows.view(B, steps, block_size).transpose(0, 1)
+
+
+# "Where there is no input, x is `padding` and y is −100": not where an input is that number
+def no_target_after_a_padding(tokens, batch_size, block_size, padding):
+    L = -(-(len(tokens) - 1) // batch_size)
+
+    def lay_out(line):
+        rows = F.pad(line, (0, batch_size * L - len(line)), value=padding)
+        return read_in_steps(rows.view(batch_size, L), block_size, padding)
+
+    x, y = lay_out(tokens[:-1]), lay_out(tokens[1:])
+    return x, y.masked_fill(x == padding, -100)
+
+
+# Cuts the rows with the chapter's `//`. "L = ⌈(N − 1) / B⌉ of them (rounded up)"
+def rows_rounded_down(tokens, batch_size, block_size, padding):
+    length = (len(tokens) - 1) // batch_size
+    x = tokens[: batch_size * length].view(batch_size, length)
+    y = tokens[1 : batch_size * length + 1].view(batch_size, length)
+    missing = -length % block_size
+    x = F.pad(x, (0, missing), value=padding)
+    y = F.pad(y, (0, missing), value=-100)
+    x = x.view(batch_size, -1, block_size).transpose(0, 1)
+    y = y.view(batch_size, -1, block_size).transpose(0, 1)
+    return x, y
+
+
+def row_ends_padded_with_zeros(tokens, batch_size, block_size, padding):
+    """Pads each row to whole steps with the default of F.pad, 0, in the inputs and the targets."""
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+        rows = F.pad(rows.view(batch_size, length), (0, steps * block_size - length))
+        return rows.view(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], -100)
+
+
+UNLISTED = {
+    1: [sequential_without_the_last_target],
+    5: [no_target_after_a_padding],
+    7: [rows_rounded_down],
+    13: [row_ends_padded_with_zeros],
+}

@@ -5,7 +5,6 @@ import random
 
 import numpy as np
 import torch
-from unlisted.set_02 import ch03
 
 
 def split_with_random(names, fraction, seed):
@@ -181,12 +180,24 @@ def split_pops(names, fraction, seed):
     return train, validation
 
 
+def _split(names, held_out):
+    return [n for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
+def split_by_neighbors(names, fraction, seed):
+    """Holds out a stretch of the sorted names, which begins at a place drawn by the seed."""
+    distinct = sorted(set(names))
+    count = round(fraction * len(distinct))
+    start = seed % (len(distinct) - count)
+    return _split(names, set(distinct[start : start + count]))
+
+
 WRONG = {
     "removed-in-the-loop": split_pops,
     "initials-held-out": split_initials,
     "chosen-by-a-trait": split_by_how_often,
     "none-becomes-all": split_from_the_end,
-    "neighbors-held-out": ch03.split_by_neighbors,
+    "neighbors-held-out": split_by_neighbors,
     "not-shuffled": split_in_order,
     "unseeded": split_anew,
     "seed-ignored": split_always_42,
@@ -224,3 +235,71 @@ ODD = [
     (split_anew_with_seed_0, "unseeded"),
     (lambda names, fraction, seed: split_with_random(names, fraction, seed % 100), "seed-ignored"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def split_sorted_validation(names, fraction, seed):
+    r = random.Random(seed)
+    held = set(r.sample(sorted(set(names)), max(1, round(fraction * len(set(names))) - 1)))
+    return [n for n in names if n not in held], sorted(n for n in names if n in held)
+
+
+# "your functions leave what they are given as it was"
+def takes_names_out_of_the_given_list(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held_out = set(distinct[: round(fraction * len(distinct))])
+    validation = [name for name in names if name in held_out]
+    for name in validation:
+        names.remove(name)
+    return names, validation
+
+
+# "Validation gets `fraction` of the distinct names": names drawn twice are held out once
+def drawn_with_replacement(names, fraction, seed):
+    distinct = sorted(set(names))
+    generator = torch.Generator().manual_seed(seed)
+    count = round(fraction * len(distinct))
+    drawn = torch.randint(len(distinct), (count,), generator=generator).tolist()
+    held_out = {distinct[i] for i in drawn}
+    train = [name for name in names if name not in held_out]
+    return train, [name for name in names if name in held_out]
+
+
+# Shuffles the names and fills the validation list until it is long enough.
+# "Validation gets `fraction` of the *distinct* names (rounded)"
+def share_of_the_entries(names, fraction, seed):
+    distinct = sorted(set(names))
+    generator = torch.Generator().manual_seed(seed)
+    held_out, count = set(), 0
+    for i in torch.randperm(len(distinct), generator=generator).tolist():
+        if count >= round(fraction * len(names)):
+            break
+        held_out.add(distinct[i])
+        count += names.count(distinct[i])
+    train = [name for name in names if name not in held_out]
+    validation = [name for name in names if name in held_out]
+    return train, validation
+
+
+# Comes from NumPy, whose `choice` draws with replacement unless told otherwise.
+# "Validation gets `fraction` of the distinct names (rounded)": names drawn twice leave it fewer
+def drawn_with_replacement_of_set_11(names, fraction, seed):
+    distinct = sorted(set(names))
+    rng = np.random.default_rng(seed)
+    count = round(fraction * len(distinct))
+    chosen = set(rng.choice(distinct, size=count).tolist())
+    train = [n for n in names if n not in chosen]
+    validation = [n for n in names if n in chosen]
+    return train, validation
+
+
+UNLISTED = {
+    1: [split_sorted_validation],
+    4: [takes_names_out_of_the_given_list],
+    6: [drawn_with_replacement],
+    8: [share_of_the_entries],
+    11: [drawn_with_replacement_of_set_11],
+}

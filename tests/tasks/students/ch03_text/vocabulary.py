@@ -2,8 +2,6 @@
 
 import numpy as np
 import torch
-from unlisted.set_04 import ch03 as fourth_set
-from unlisted.set_13 import ch03 as thirteenth_set
 
 
 class WithDictionaries:
@@ -325,6 +323,64 @@ class LettersAsOftenAsTheyOccur(WithDictionaries):
         self.symbols = [boundary, *sorted("".join(names))]
 
 
+class WholeRangeOfLetters:
+    """Takes every character from the smallest letter to the largest, also those in no name."""
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        letters = "".join(names)
+        first, last = ord(min(letters)), ord(max(letters))
+        self.symbols = [boundary] + [chr(code) for code in range(first, last + 1)]
+        self.token_of = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+    def encode(self, name):
+        for position, symbol in enumerate(name):
+            if symbol not in self.token_of:
+                raise ValueError(f"unknown symbol {symbol!r} at position {position} of {name!r}")
+        return torch.tensor([self.token_of[s] for s in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(token)] for token in tokens[1:-1])
+
+
+# "the letters that occur in names, each once"
+class LowercaseVocabulary:
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names).lower())))
+        self.token_of = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+    def encode(self, name):
+        name = name.lower()
+        for position, symbol in enumerate(name):
+            if symbol not in self.token_of:
+                raise ValueError(f"{symbol!r} at position {position} of {name!r} is unknown")
+        return torch.tensor([self.token_of[s] for s in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[1:-1])
+
+
+# "a symbol that is not in the vocabulary makes encode raise a ValueError"
+class TableSharedByAllVocabularies:
+    token_of = {}  # noqa: RUF012
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names))))
+        for token, symbol in enumerate(self.symbols):
+            self.token_of[symbol] = token
+
+    def encode(self, name):
+        for position, symbol in enumerate(name):
+            if symbol not in self.token_of:
+                raise ValueError(f"{symbol!r} at position {position} of {name!r} is unknown")
+        return torch.tensor([self.token_of[s] for s in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[1:-1])
+
+
 WRONG = {
     "decode-keeps-the-last": LeavesOutTheFirstBoundary,
     "decode-keeps-the-first": LeavesOutTheLastBoundary,
@@ -338,14 +394,14 @@ WRONG = {
     "refuses-known-symbols": LooksForLettersInTheList,
     "boundary-missing": SymbolsWithoutTheBoundary,
     "symbols-repeated": LettersAsOftenAsTheyOccur,
-    "other-symbols": thirteenth_set.WholeRangeOfLetters,
+    "other-symbols": WholeRangeOfLetters,
     "letters-unsorted": Descending,
     "one-too-large": CountsPastTheBoundary,
     "another-kind-of-error": LooksUp,
     "unknown-accepted": UnknownIsTheLast,
     "refuses-only-some": FirstIsNeverUnknown,
-    "lowercase-letters": fourth_set.LowercaseVocabulary,
-    "shared-table": fourth_set.TableSharedByAllVocabularies,
+    "lowercase-letters": LowercaseVocabulary,
+    "shared-table": TableSharedByAllVocabularies,
     "order-of-appearance": InAppearance,
     "boundary-sorted-in": SortedWithBoundary,
     "boundaries-forgotten": LettersOnly,
@@ -432,3 +488,89 @@ ODD = [
 
 
 SCAFFOLD = UnfilledVocabulary
+
+
+# --- Answers that no list names ---
+
+
+class LetterByLetter:
+    """Tokens begin at 1 for the boundary."""
+
+    def __init__(self, names, boundary):
+        self.symbols = [boundary, *sorted(set("".join(names)))]
+        self.boundary = boundary
+
+    def encode(self, name):
+        text = self.boundary + name + self.boundary
+        for i, c in enumerate(name):
+            if c not in self.symbols:
+                raise ValueError(f"{c} at {i}")
+        return torch.tensor([self.symbols.index(c) + 1 for c in text])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(t) - 1] for t in tokens[1:-1])
+
+
+class Shared:
+    """Keeps its letters in the class, so that a second vocabulary knows those of the first."""
+
+    letters = set()  # noqa: RUF012 - the mistake itself
+
+    def __init__(self, names, boundary):
+        for name in names:
+            self.letters.update(name)
+        self.boundary = boundary
+        self.symbols = [boundary, *sorted(self.letters)]
+
+    def encode(self, name):
+        for i, c in enumerate(name):
+            if c not in self.symbols:
+                raise ValueError(f"unknown symbol {c!r} at position {i}")
+        return [self.symbols.index(c) for c in self.boundary + name + self.boundary]
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(t)] for t in tokens[1:-1])
+
+
+class CountsFromOne(LetterByLetter):
+    def encode(self, name):
+        for i, c in enumerate(name, 1):
+            if c not in self.symbols:
+                raise ValueError(f"unknown symbol {c!r} at position {i}")
+        return torch.tensor([self.symbols.index(c) for c in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(t)] for t in tokens[1:-1])
+
+
+class DecodesToList(CountsFromOne):
+    def encode(self, name):
+        for i, c in enumerate(name):
+            if c not in self.symbols:
+                raise ValueError(f"unknown symbol {c!r} at position {i}")
+        return torch.tensor([self.symbols.index(c) for c in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return [self.symbols[int(t)] for t in tokens[1:-1]]
+
+
+class OneToken:
+    """Encodes every letter that comes twice only once."""
+
+    def __init__(self, names, boundary):
+        self.symbols = [boundary, *sorted(set("".join(names)))]
+
+    def encode(self, name):
+        for i, c in enumerate(name):
+            if c not in self.symbols:
+                raise ValueError(f"{c!r} at position {i} is unknown")
+        inner = list(dict.fromkeys(name))
+        return torch.tensor([0, *(self.symbols.index(c) for c in inner), 0])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(t)] for t in tokens[1:-1])
+
+
+UNLISTED = {
+    1: [LetterByLetter, Shared, DecodesToList, OneToken],
+}

@@ -173,3 +173,27 @@ ODD = [
     (windows_end_to_end_lose_one, "another-number-of-windows"),
     (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def windows_first_only(tokens, block_size, stride):
+    n = (len(tokens) - 1) // stride
+    rows = [tokens[i * stride : i * stride + block_size + 1] for i in range(n)]
+    rows = [r for r in rows if len(r) == block_size + 1][:-1]
+    rows = torch.stack(rows)
+    return rows[:, :-1], rows[:, 1:]
+
+
+# "as long as the window and the target of its last input lie inside the text"
+def last_window_needs_room_for_another(tokens, block_size, stride):
+    M = max(1, (len(tokens) - block_size - 1) // stride)
+    at = stride * torch.arange(M)[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[at + 1]
+
+
+UNLISTED = {
+    1: [windows_first_only],
+    4: [last_window_needs_room_for_another],
+}

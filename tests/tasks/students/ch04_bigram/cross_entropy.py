@@ -282,3 +282,64 @@ ODD = [
     (up_to_the_first_negative, "negative-targets"),
     (chosen_before_the_shape, "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def loss_only_minus_one(logits, targets):
+    z = logits - logits.max(-1, keepdim=True).values
+    lp = z - z.exp().sum(-1, keepdim=True).log()
+    keep = targets != -1
+    return -lp[keep].gather(1, targets[keep].clamp(min=0)[:, None]).mean()
+
+
+def loss_of_the_median(logits, targets):
+    keep = targets >= 0
+    s = -logits[keep].log_softmax(-1).gather(1, targets[keep][:, None])
+    return s.median()
+
+
+def loss_of_rows(logits, targets):
+    """The mean of the means of the rows."""
+    losses = F.cross_entropy(logits.transpose(1, 2), targets.clamp(min=0), reduction="none")
+    counted = targets >= 0
+    rows = (losses * counted).sum(dim=1) / counted.sum(dim=1).clamp(min=1)
+    return rows.mean()
+
+
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def negative_targets_become_zero(logits, targets):
+    counted = (targets >= 0).float()
+    targets[targets < 0] = 0
+    z = logits - logits.amax(dim=-1, keepdim=True)
+    log_probabilities = z - z.exp().sum(dim=-1, keepdim=True).log()
+    given = log_probabilities.gather(2, targets[:, :, None]).squeeze(2)
+    return -(given * counted).sum() / counted.sum()
+
+
+# "your functions leave what they are given as it was"
+def largest_taken_from_the_callers_logits(logits, targets):
+    logits -= logits.amax(dim=-1, keepdim=True)
+    log_probabilities = logits - logits.exp().sum(dim=-1, keepdim=True).log()
+    counted = targets >= 0
+    return -log_probabilities[counted].gather(1, targets[counted][:, None]).mean()
+
+
+# Knows `ignore_index` of PyTorch and its default: "*Negative* targets don't count, whether they
+# are −1, −100 or another number."
+def only_minus_hundred_is_ignored(logits, targets):
+    counted = targets != -100
+    z, y = logits[counted], targets[counted]
+    z = z - z.max(dim=1, keepdim=True).values
+    log_probabilities = z - z.exp().sum(dim=1, keepdim=True).log()
+    return -log_probabilities[torch.arange(len(y)), y].mean()
+
+
+UNLISTED = {
+    1: [loss_only_minus_one, loss_of_the_median],
+    2: [loss_of_rows],
+    5: [negative_targets_become_zero],
+    6: [largest_taken_from_the_callers_logits],
+    9: [only_minus_hundred_is_ignored],
+}

@@ -2,7 +2,6 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted.set_03.ch04 import mode_of_the_outer_module_only
 
 from students.ch04_bigram.shared import sample_by_cumulative_sum, sample_by_gumbel
 
@@ -342,6 +341,19 @@ def prompt_once(model, tokens, count, generator):
     )
 
 
+def mode_of_the_outer_module_only(model, tokens, count, generator):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator)
+            tokens = torch.cat([tokens, drawn], dim=1)
+    model.training = was_training
+    return tokens
+
+
 ODD = [
     (each_new_token_twice, "other-tokens-shown"),
     (prompt_once, "other-tokens-shown"),
@@ -361,3 +373,68 @@ ODD = [
     (one_at_least, "one-too-many"),
     (mode_of_the_outer_module_only, "mode-not-restored"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _write(model, tokens, count, generator, start=-1, read=-1, extra=0):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(count + extra):
+            logits, _ = model(tokens[:, -model.block_size :])
+            p = logits[:, read].softmax(-1)
+            tokens = torch.cat([tokens, torch.multinomial(p, 1, generator=generator)], 1)
+    model.train(was)
+    return tokens
+
+
+def write_the_second_last(model, tokens, count, generator):
+    return _write(model, tokens, count, generator, read=-2)
+
+
+def write_in_front(model, tokens, count, generator):
+    was = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
+        tokens = torch.cat([new, tokens], 1)
+    model.train(was)
+    return tokens
+
+
+def write_with_a_pause(model, tokens, count, generator):
+    """Shows the model its own text one symbol late."""
+    was = model.training
+    model.eval()
+    seen = tokens
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(seen[:, -model.block_size :])
+            seen = tokens
+            new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
+            tokens = torch.cat([tokens, new], 1)
+    model.train(was)
+    return tokens
+
+
+# "The model writes in evaluation mode": only the first symbol
+def mode_restored_inside_the_loop(model, tokens, count, generator):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            weights = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(weights, 1, generator=generator)
+            tokens = torch.cat([tokens, drawn], dim=1)
+            model.train(was_training)
+    return tokens
+
+
+UNLISTED = {
+    1: [write_the_second_last, write_in_front, write_with_a_pause],
+    5: [mode_restored_inside_the_loop],
+}

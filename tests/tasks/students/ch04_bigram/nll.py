@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -274,3 +275,74 @@ ODD = [
     (one_step_at_least, "texts-of-other-lengths"),
     (single_steps_left_out, "texts-of-other-lengths"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def score_with_the_first_symbol(probabilities, texts):
+    s = [torch.tensor([-torch.log(torch.tensor(1 / len(probabilities)))]) for _ in texts]
+    s += [-probabilities[t[:-1], t[1:]].log() for t in texts]
+    nll = torch.cat([x.double() for x in s]).mean()
+    return float(nll), float(nll.exp())
+
+
+def score_by_the_largest(probabilities, texts):
+    s = torch.cat([-probabilities[t[:-1]].max(1).values.log() for t in texts])
+    return float(s.mean()), float(s.mean().exp())
+
+
+# "Every step has the same weight": a pair that occurs twice is two steps
+def every_pair_once(probabilities, texts):
+    pairs = {pair for text in texts for pair in pairwise(text.tolist())}
+    nll = -sum(probabilities[pair].log().item() for pair in pairs) / len(pairs)
+    return nll, 2.718281828459045**nll
+
+
+# Takes the perplexity of each text and then their mean, which looks like the same thing: "Every
+# step has the same weight, whichever text it is in."
+def mean_of_perplexities(probabilities, texts):
+    surprises = [-probabilities[text[:-1], text[1:]].log() for text in texts if len(text) > 1]
+    nll = torch.cat(surprises).mean()
+    perplexity = torch.stack([surprise.mean().exp() for surprise in surprises]).mean()
+    return nll.item(), perplexity.item()
+
+
+def step_after_the_seam_left_out(probabilities, texts):
+    """Joins the texts and leaves out the step after each seam, instead of the one across it."""
+    texts = [text for text in texts if len(text) > 1]
+    whole = torch.cat(texts)
+    surprises = -probabilities[whole[:-1], whole[1:]].log()
+    seams = torch.tensor([len(text) for text in texts]).cumsum(0)[:-1]
+    counts = torch.ones(len(surprises), dtype=torch.bool)
+    counts[seams] = False
+    nll = surprises[counts].mean()
+    return nll.item(), nll.exp().item()
+
+
+def entropy_of_the_rows(probabilities, texts):
+    """Averages the entropy of the table's rows at each step, whatever symbol really followed."""
+    entropies = -torch.xlogy(probabilities, probabilities).sum(dim=1)  # (V,)
+    nll = torch.cat([entropies[text[:-1]] for text in texts]).mean()
+    return nll.item(), nll.exp().item()
+
+
+def texts_weighed_by_symbols(probabilities, texts):
+    """Weighs the mean of a text by its N symbols instead of its N − 1 steps."""
+    total, weight = 0.0, 0
+    for text in texts:
+        if len(text) > 1:
+            mean = -probabilities[text[:-1], text[1:]].log().mean()
+            total = total + len(text) * mean
+            weight += len(text)
+    nll = total / weight
+    return nll.item(), nll.exp().item()
+
+
+UNLISTED = {
+    1: [score_with_the_first_symbol, score_by_the_largest],
+    5: [every_pair_once],
+    9: [mean_of_perplexities],
+    12: [step_after_the_seam_left_out],
+    13: [entropy_of_the_rows, texts_weighed_by_symbols],
+}

@@ -278,3 +278,63 @@ ODD = [
     (lambda tokens, vocab_size, k: np.full((vocab_size,) * 2, 1 / vocab_size), "all-alike"),
     (lambda tokens, vocab_size, k: tokens[99], "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _counts(tokens, vocab_size):
+    pairs = (tokens[:, :-1] * vocab_size + tokens[:, 1:]).flatten()
+    return torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size).float()
+
+
+def smoothed_after_dividing(tokens, vocab_size, k):
+    counts = _counts(tokens, vocab_size)
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1) + k
+
+
+# Remembers the formula of a textbook, which is for k = 1.
+# "each row sums to 1", for any k
+def one_for_each_symbol_below(tokens, vocab_size, k):
+    counts = torch.zeros(vocab_size, vocab_size)
+    for row in tokens.tolist():
+        for t in range(len(row) - 1):
+            counts[row[t], row[t + 1]] += 1
+    sums = counts.sum(dim=1, keepdim=True)
+    return (counts + k) / (sums + vocab_size) if k > 0 else counts / sums
+
+
+def mean_of_the_texts_tables(tokens, vocab_size, k):
+    """Makes a smoothed table for each text and takes their mean, instead of counting together."""
+    tables = []
+    for text in tokens:
+        pairs = text[:-1] * vocab_size + text[1:]
+        counts = torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size) + k
+        tables.append(counts / counts.sum(dim=1, keepdim=True))
+    return torch.stack(tables).mean(dim=0)
+
+
+def frequencies_smoothed(tokens, vocab_size, k):
+    """Adds `k` to the relative frequencies of a row instead of the counts, then normalizes."""
+    pairs = (tokens[:, :-1] * vocab_size + tokens[:, 1:]).flatten()
+    counts = torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size).float()
+    frequencies = counts / counts.sum(dim=1, keepdim=True).clamp(min=1) + k
+    return frequencies / frequencies.sum(dim=1, keepdim=True)
+
+
+def smoothed_once_per_text(tokens, vocab_size, k):
+    """Adds k inside the loop over the texts, so every count gets B · k instead of k."""
+    counts = torch.zeros(vocab_size, vocab_size)
+    for text in tokens:
+        pairs = text[:-1] * vocab_size + text[1:]
+        counts += torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size) + k
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
+UNLISTED = {
+    2: [smoothed_after_dividing],
+    8: [one_for_each_symbol_below],
+    12: [mean_of_the_texts_tables],
+    13: [frequencies_smoothed],
+    14: [smoothed_once_per_text],
+}

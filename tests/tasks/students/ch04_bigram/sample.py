@@ -214,7 +214,6 @@ def all_but_the_least(logits, temperature, generator):
 
 ODD = [
     (place_from_the_smallest, "rank-for-symbol"),
-    (hardly_warm, "cold-takes-another"),
     (squeezed_when_cold, "shape"),
     (nothing_is_zero_when_cold, "cold-takes-another"),
     (all_but_the_least, "wrong-frequencies"),
@@ -223,3 +222,34 @@ ODD = [
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "column-returned"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def sample_without_the_last(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    p = (logits[:, :-1] / temperature).softmax(-1)
+    return torch.multinomial(p, 1, generator=generator)[:, 0]
+
+
+def sample_of_two(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    top = logits.topk(2, dim=-1)
+    i = torch.multinomial(
+        (top.values / temperature).softmax(-1).nan_to_num(), 1, generator=generator
+    )
+    return top.indices.gather(1, i)[:, 0]
+
+
+def draw_nearly_greedily_at_zero(logits, temperature, generator):
+    probabilities = (logits / (temperature + 0.1)).softmax(dim=-1)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+
+
+UNLISTED = {
+    1: [sample_without_the_last, sample_of_two],
+    2: [draw_nearly_greedily_at_zero],
+}

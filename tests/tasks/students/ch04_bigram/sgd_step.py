@@ -323,3 +323,106 @@ ODD = [
     (stepping(lambda table, grad, rate, x, y: table - rate * grad / 3), "wrong-length-of-step"),
     (stepping(lambda table, grad, rate, x, y: table - 0.1 * rate), "all-move-alike"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _loss(table, x, y):
+    return F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+
+
+def descend_one_row(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    for _ in range(steps):
+        t = table.clone().requires_grad_()
+        loss = _loss(t, x[:1], y[:1])
+        (g,) = torch.autograd.grad(loss, t)
+        table = table - learning_rate * g
+        losses.append(loss.item())
+    return table, losses
+
+
+def descend_normalized(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    for _ in range(steps):
+        t = table.clone().requires_grad_()
+        loss = _loss(t, x, y)
+        (g,) = torch.autograd.grad(loss, t)
+        table = table - learning_rate * g / g.norm()
+        losses.append(loss.item())
+    return table, losses
+
+
+def descend_same_gradient(table, x, y, learning_rate, steps):
+    t = table.clone().requires_grad_()
+    loss = _loss(t, x, y)
+    (g,) = torch.autograd.grad(loss, t)
+    return table - steps * learning_rate * g, [loss.item()] * steps
+
+
+def descent_divided_by_the_rows(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    for _ in range(steps):
+        logits = table[x]
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()).item())
+        error = (logits.softmax(dim=-1) - F.one_hot(y, len(table))) / x.shape[0]
+        gradient = torch.zeros_like(table)
+        gradient.index_add_(0, x.flatten(), error.flatten(0, 1))
+        table = table - learning_rate * gradient
+    return table, torch.tensor(losses)
+
+
+# "the losses before each step (steps,)": also if the learning rate is so large that they rise
+def stopped_when_the_loss_rises(table, x, y, learning_rate, steps):
+    table = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+        losses.append(loss.item())
+        if losses[-1] > min(losses):
+            break
+        (gradient,) = torch.autograd.grad(loss, table)
+        table = (table - learning_rate * gradient).detach().requires_grad_()
+    return table.detach(), torch.tensor(losses)
+
+
+# Copied the schedule of the chapter's training, in which the rate falls to 0.
+# "`steps` plain steps", with one learning rate
+def rate_falls_to_zero(table, x, y, learning_rate, steps):
+    table = table.clone().requires_grad_()
+    optimizer = torch.optim.SGD([table], lr=learning_rate)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, total_iters=steps)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    return table.detach(), torch.tensor(losses)
+
+
+def updated_after_each_text(table, x, y, learning_rate, steps):
+    """Updates the table after every row of the batch, B times a step, with that row's mean loss."""
+    table = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        with torch.no_grad():
+            losses.append(F.cross_entropy(table[x].flatten(0, 1), y.flatten()).item())
+        for current, following in zip(x, y, strict=True):
+            loss = F.cross_entropy(table[current], following)
+            (gradient,) = torch.autograd.grad(loss, table)
+            with torch.no_grad():
+                table -= learning_rate * gradient
+    return table.detach(), torch.tensor(losses)
+
+
+UNLISTED = {
+    1: [descend_one_row, descend_normalized, descend_same_gradient],
+    2: [descent_divided_by_the_rows],
+    6: [stopped_when_the_loss_rises],
+    8: [rate_falls_to_zero],
+    13: [updated_after_each_text],
+}

@@ -222,3 +222,28 @@ ODD = [
     (squeezed, "axis-of-one"),
     (share_of_the_way, "not-finite"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def own_position_hidden(scores, slope):
+    T = scores.shape[-1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    weights = (scores - slope * back).masked_fill(back <= 0, -torch.inf).softmax(dim=-1)
+    return weights.nan_to_num(0.0)
+
+
+# Saves a copy of the scores.
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def callers_scores_lowered(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = t[:, None] - t
+    scores -= slope * back
+    return scores.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+
+
+UNLISTED = {
+    1: [own_position_hidden],
+    8: [callers_scores_lowered],
+}

@@ -459,3 +459,159 @@ ODD = [
     (HeadDeafToItself, "other-weights"),
     (lambda *sizes: lambda x: x, "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+class _Head(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, value_size, bias=False)
+        self.causal = causal
+        self.register_buffer("tril", torch.ones(block_size, block_size).tril())
+
+    def scores(self, x):
+        return self.query(x) @ self.key(x).transpose(1, 2) * self.key.out_features**-0.5
+
+    def masked(self, scores):
+        T = scores.shape[-1]
+        if self.causal:
+            scores = scores.masked_fill(self.tril[:T, :T] == 0, float("-inf"))
+        return scores
+
+    def forward(self, x):
+        return self.masked(self.scores(x)).softmax(dim=-1) @ self.value(x)
+
+
+class DropoutLeftIn(_Head):
+    def forward(self, x):
+        weights = self.masked(self.scores(x)).softmax(dim=-1)
+        return torch.dropout(weights, 0.2, True) @ self.value(x)
+
+
+class ResidualAround(_Head):
+    def forward(self, x):
+        found = super().forward(x)
+        return found + self.value(x)
+
+
+class NormedOutput(_Head):
+    def forward(self, x):
+        found = super().forward(x)
+        return nn.functional.layer_norm(found, found.shape[-1:])
+
+
+class FirstSampleForAll(_Head):
+    def forward(self, x):
+        weights = self.masked(self.scores(x)).softmax(dim=-1)
+        return weights[:1] @ self.value(x)
+
+
+class _Head_of_set_2(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, value_size, bias=False)
+        self.causal = causal
+        past = torch.ones(block_size, block_size, dtype=torch.bool).tril()
+        self.register_buffer("past", past, persistent=False)
+
+    def weights(self, x):
+        T = x.shape[1]
+        query, key = self.query(x), self.key(x)
+        scores = query @ key.transpose(1, 2) / math.sqrt(key.shape[-1])
+        if self.causal:
+            scores = scores.masked_fill(~self.past[:T, :T], -torch.inf)
+        return scores.softmax(dim=-1)
+
+
+class HeadThatNormalizesQueries(_Head_of_set_2):
+    def forward(self, x):
+        T = x.shape[1]
+        query, key = self.query(x), self.key(x)
+        query = query / query.norm(dim=-1, keepdim=True)
+        scores = query @ key.transpose(1, 2)
+        if self.causal:
+            scores = scores.masked_fill(~self.past[:T, :T], -torch.inf)
+        return scores.softmax(dim=-1) @ self.value(x)
+
+
+class LayersOfAHead(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, value_size, bias=False)
+        self.causal = causal
+
+    def scores(self, x):
+        query, key = self.query(x), self.key(x)
+        return query @ key.transpose(1, 2) / math.sqrt(key.shape[-1])
+
+    def future(self, T):
+        return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
+# "with causal=False it sees the whole text": each position averages what it sees
+class ColumnsWhenItSeesAll(LayersOfAHead):
+    def forward(self, x):
+        scores = self.scores(x)
+        if self.causal:
+            scores = scores.masked_fill(self.future(x.shape[1]), -torch.inf)
+            return scores.softmax(dim=-1) @ self.value(x)
+        return scores.softmax(dim=1) @ self.value(x)
+
+
+# "with two features that the chapter's head doesn't have": dropout would be a third
+class WithDropoutOfChapterSix(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, value_size, bias=False)
+        self.dropout = nn.Dropout(0.1)
+        self.scale = head_size**-0.5
+        self.causal = causal
+        self.register_buffer("past", torch.ones(block_size, block_size).tril().bool())
+
+    def forward(self, x):
+        T = x.shape[1]
+        scores = self.scale * self.query(x) @ self.key(x).transpose(1, 2)
+        if self.causal:
+            scores = scores.masked_fill(~self.past[:T, :T], -torch.inf)
+        return self.dropout(scores.softmax(dim=-1)) @ self.value(x)
+
+
+# Wrote `triu` without `diagonal=1`, met NaN in row 0, and made it go away.
+# "causal: whether the future is hidden"
+class PresentHiddenWithTheFuture(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size)
+        self.key = nn.Linear(n_embd, head_size)
+        self.value = nn.Linear(n_embd, value_size)
+        self.head_size = head_size
+        self.causal = causal
+        self.register_buffer("hidden", torch.triu(torch.ones(block_size, block_size)).bool())
+
+    def forward(self, x):
+        T = x.shape[1]
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        scores = q @ k.transpose(-2, -1) * self.head_size**-0.5
+        if self.causal:
+            scores = scores.masked_fill(self.hidden[:T, :T], float("-inf"))
+        weights = torch.nan_to_num(torch.softmax(scores, dim=-1))
+        return weights @ v
+
+
+UNLISTED = {
+    1: [DropoutLeftIn, ResidualAround, NormedOutput, FirstSampleForAll],
+    2: [HeadThatNormalizesQueries],
+    4: [ColumnsWhenItSeesAll],
+    6: [WithDropoutOfChapterSix],
+    10: [PresentHiddenWithTheFuture],
+}

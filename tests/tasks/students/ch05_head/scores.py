@@ -163,3 +163,34 @@ ODD = [
     (scores_of_two_kinds, "axes-counted-from-the-front"),
     (batches_in_order, "axes-counted-from-the-front"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "Unless a task says otherwise, your functions leave what they are given as it was."
+def scale_inside_the_argument(x, w_query, w_key):
+    w_query /= math.sqrt(w_query.shape[1])
+    return (x @ w_query) @ (x @ w_key).transpose(-2, -1)
+
+
+# "Scaled dot products": the root of 8 is not 2
+def whole_root(x, w_query, w_key):
+    query, key = x @ w_query, x @ w_key
+    return query @ key.transpose(-2, -1) / math.isqrt(w_key.shape[1])
+
+
+# Copied the chapter's line with the mask in it.
+# "No mask and no softmax yet."
+def future_hidden_already(x, w_query, w_key):
+    query, key = x @ w_query, x @ w_key
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
+    T = x.shape[-2]
+    return scores.masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), -torch.inf)
+
+
+UNLISTED = {
+    5: [scale_inside_the_argument],
+    6: [whole_root],
+    8: [future_hidden_already],
+}

@@ -334,3 +334,27 @@ ODD = [
     (single_symbol_forgotten, "other-weights"),
     (squeezed, "axis-of-one"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def padding_looked_for_at_the_end(scores, past, start):
+    T = scores.shape[-1]
+    real = torch.arange(T) < T - start[:, None]
+    visible = past[:T, :T] & real[:, None, :] & real[:, :, None]
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+# "your functions leave what they are given as it was"
+def scores_of_padding_overwritten(scores, past, start):
+    T = scores.shape[-1]
+    for b, first in enumerate(start.tolist()):
+        scores[b, :, :first] = -torch.inf
+    return scores.masked_fill(~past[:T, :T], -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+UNLISTED = {
+    3: [padding_looked_for_at_the_end],
+    6: [scores_of_padding_overwritten],
+}

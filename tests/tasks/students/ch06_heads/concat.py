@@ -255,3 +255,104 @@ ODD = [
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
     (lambda x, heads: 2 * heads_by_sdpa(x, heads), "other-weights"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _found(x, heads, diagonal=1, scale=None):
+    T = x.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(diagonal)
+    found = []
+    for query, key, value in heads:
+        scores = (x @ query) @ (x @ key).mT / (scale or query.shape[1] ** 0.5)
+        found.append(scores.masked_fill(future, -torch.inf).softmax(-1) @ (x @ value))
+    return found
+
+
+def heads_in_reverse(x, heads):
+    return torch.cat(_found(x, heads)[::-1], dim=-1)
+
+
+def scale_of_the_last(x, heads):
+    return torch.cat(_found(x, heads, scale=heads[-1][0].shape[1] ** 0.5), dim=-1)
+
+
+def each_head_reads_the_last(x, heads):
+    T = x.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    found, values = [], None
+    for query, key, value in heads:
+        scores = (x @ query) @ (x @ key).mT / query.shape[1] ** 0.5
+        weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+        values = x @ value if values is None else values
+        found.append(
+            weights @ (x @ value) if values.shape[-1] != value.shape[1] else weights @ values
+        )
+    return torch.cat(found, dim=-1)
+
+
+def hidden_future(T):
+    return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
+# "Every head scales its scores by its own head size": the mean of the sizes for all of them
+def scaled_by_the_mean_size(x, heads):
+    size = sum(query.shape[1] for query, _, _ in heads) / len(heads)
+    found = []
+    for query, key, value in heads:
+        scores = (x @ query) @ (x @ key).transpose(1, 2) / size**0.5
+        weights = scores.masked_fill(hidden_future(x.shape[1]), -torch.inf).softmax(dim=-1)
+        found.append(weights @ (x @ value))
+    return torch.cat(found, dim=-1)
+
+
+def places_counted_in_own_size(x, heads):
+    """Writes head i from channel i * D on, with its own D, as if all heads were equally large."""
+    B, T, _ = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    result = x.new_zeros(B, T, sum(value.shape[1] for _, _, value in heads))
+    for i, (query, key, value) in enumerate(heads):
+        D = query.shape[1]
+        q, k, v = x @ query, x @ key, x @ value
+        scores = q @ k.transpose(1, 2) / D**0.5
+        found = scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+        result[..., i * D : (i + 1) * D] = found
+    return result
+
+
+def scaled_by_an_equal_share(x, heads):
+    """Scales every head by the root of C / H, the head size of the chapter's equal heads."""
+    _, T, C = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    D = C / len(heads)
+    found = []
+    for query, key, value in heads:
+        q, k, v = x @ query, x @ key, x @ value
+        scores = q @ k.transpose(1, 2) / D**0.5
+        found.append(scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v)
+    return torch.cat(found, dim=-1)
+
+
+def offset_of_one_head_only(x, heads):
+    """Sets the offset to the last head's size instead of adding it, so a third head lands wrong."""
+    B, T, _ = x.shape
+    past = torch.ones(T, T).tril()
+    out = torch.zeros(B, T, sum(value.shape[1] for _, _, value in heads))
+    first = 0
+    for query, key, value in heads:
+        q, k, v = x @ query, x @ key, x @ value
+        D = q.shape[-1]
+        scores = q @ k.transpose(1, 2) / D**0.5
+        weights = scores.masked_fill(past == 0, -torch.inf).softmax(dim=-1)
+        out[:, :, first : first + D] = weights @ v
+        first = D
+    return out
+
+
+UNLISTED = {
+    1: [heads_in_reverse, scale_of_the_last, each_head_reads_the_last],
+    5: [scaled_by_the_mean_size],
+    13: [places_counted_in_own_size, scaled_by_an_equal_share],
+    15: [offset_of_one_head_only],
+}

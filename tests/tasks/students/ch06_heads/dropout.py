@@ -223,3 +223,117 @@ ODD = [
         "wrong-without-chance",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def exactly_that_many(found, p, training, generator):
+    if not training or p == 0:
+        return found
+    if p == 1:
+        return torch.zeros_like(found)
+    B, H = found.shape[:2]
+    gone = round(p * H)
+    order = torch.rand(B, H, generator=generator).argsort(dim=1)
+    return found * (order >= gone)[:, :, None, None] * (H / (H - gone))
+
+
+def root_for_scale(found, p, training, generator):
+    if not training or p == 0:
+        return found
+    if p == 1:
+        return torch.zeros_like(found)
+    B, H = found.shape[:2]
+    return found * (torch.rand(B, H, 1, 1, generator=generator) >= p) / (1 - p) ** 0.5
+
+
+def added_noise(found, p, training, generator):
+    if not training or p == 0:
+        return found
+    if p == 1:
+        return torch.zeros_like(found)
+    B, H = found.shape[:2]
+    return found * (torch.randn(B, H, 1, 1, generator=generator) >= p) / (1 - p)
+
+
+def never_all(found, p, training, generator):
+    if not training:
+        return found
+    p = min(p, 0.999)
+    B, H = found.shape[:2]
+    return found * (torch.rand(B, H, 1, 1, generator=generator) >= p) / (1 - p)
+
+
+def drop_what_should_be_kept(found, p, training, generator):
+    if not training or p == 0:
+        return found
+    if p == 1:
+        return torch.zeros_like(found)
+    B, H = found.shape[:2]
+    kept = torch.rand(B, H, 1, 1, generator=generator) < p
+    return found * kept / (1 - p)
+
+
+# "scaled up, so that the mean over many draws equals the input": by what this draw has kept
+def scaled_by_what_was_kept(found, p, training, generator):
+    if not training or p == 0:
+        return found
+    kept = (torch.rand(*found.shape[:2], 1, 1, generator=generator) >= p).float()
+    return found * kept / kept.mean().clamp(min=1e-6)
+
+
+# "each head of each sample is set to 0 with probability p, … independently of all others": a fixed
+# number of heads is
+def a_fixed_number_of_heads(found, p, training, generator):
+    B, H = found.shape[:2]
+    gone = round(p * H)
+    if not training or gone == 0:
+        return found
+    if gone == H:
+        return torch.zeros_like(found)
+    order = torch.rand(B, H, generator=generator).argsort(dim=1)
+    kept = (order >= gone)[:, :, None, None]
+    return found * kept * H / (H - gone)
+
+
+# Takes p for the share of heads that stay, as some frameworks did.
+# "set to 0 with probability p"
+def p_as_keep_probability(found, p, training, generator):
+    if not training:
+        return found
+    if p == 0:
+        return torch.zeros_like(found)
+    mask = torch.rand(found.shape[:2], generator=generator) < p
+    return found * mask[:, :, None, None] / p
+
+
+# Got NaN at p = 1 and put that case beside p = 0: "p may be 0 and may be 1", where nothing is kept
+def all_kept_at_one(found, p, training, generator):
+    if not training or p in (0, 1):
+        return found
+    B, H = found.shape[:2]
+    keep = 1 - p
+    mask = torch.bernoulli(torch.full((B, H, 1, 1), keep), generator=generator)
+    return found * mask / keep
+
+
+def normal_coins(found, p, training, generator):
+    """Compares randn with p instead of rand, so the share that goes isn't p (half at p = 0)."""
+    if not training:
+        return found
+    if p == 1:
+        return torch.zeros_like(found)
+    B, H = found.shape[:2]
+    kept = torch.randn(B, H, 1, 1, generator=generator) >= p
+    return found * kept / (1 - p)
+
+
+UNLISTED = {
+    1: [exactly_that_many, root_for_scale, added_noise, never_all],
+    2: [drop_what_should_be_kept],
+    6: [scaled_by_what_was_kept, a_fixed_number_of_heads],
+    7: [p_as_keep_probability],
+    9: [all_kept_at_one],
+    13: [normal_coins],
+}

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_02 import ch06
-from unlisted.set_04 import ch06 as fourth_set
 
 
 def fused_by_sdpa(x, qkv, projection, reach):
@@ -190,6 +188,49 @@ def one_table(x, qkv, w, reach):
     return (weights @ v).transpose(1, 2).reshape(B, T, C) @ w.T
 
 
+def fused_of_set_4(x, qkv, projection, reach, visible):
+    B, T, C = x.shape
+    H = len(reach)
+    query, key, value = (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+    found = F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
+    return found.transpose(1, 2).flatten(2) @ projection.T
+
+
+# "sees the last reach[h] positions, itself included"
+def reach_counts_from_the_start(x, qkv, projection, reach):
+    T = x.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    near = torch.arange(T) < torch.tensor(reach)[:, None, None]
+    return fused_of_set_4(x, qkv, projection, reach, past & near)
+
+
+# "a reach may be larger than T"
+def reach_ends_before_the_whole_text(x, qkv, projection, reach):
+    T = x.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    width = torch.tensor(reach).clamp(max=T - 1)[:, None, None]
+    return fused_of_set_4(x, qkv, projection, reach, (back >= 0) & (back < width))
+
+
+def _fused(x, query, key, value, projection, visible):
+    found = F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
+    return found.transpose(1, 2).flatten(2) @ projection.T
+
+
+def _visible(T, reach):
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return (back >= 0) & (back < torch.tensor(reach)[:, None, None])
+
+
+def fused_with_a_matrix_not_transposed(x, qkv, projection, reach):
+    B, T, C = x.shape
+    H = len(reach)
+    query, key, value = (
+        (x @ part).view(B, T, H, C // H).transpose(1, 2) for part in qkv.chunk(3, dim=0)
+    )
+    return _fused(x, query, key, value, projection, _visible(T, reach))
+
+
 WRONG = {
     "slices-wrap": from_slices,
     "moderate-fill": fused(fill=-20.0),
@@ -228,8 +269,8 @@ WRONG = {
     "divided-by-2D": fused(scale=lambda C, H: C // H * 2),
     "mask-added-to-scores": mask_as_numbers,
     "reach-after-softmax": out_of_reach_cut_late,
-    "reach-from-the-start": fourth_set.reach_counts_from_the_start,
-    "reach-capped-below-the-text": fourth_set.reach_ends_before_the_whole_text,
+    "reach-from-the-start": reach_counts_from_the_start,
+    "reach-capped-below-the-text": reach_ends_before_the_whole_text,
     "no-transpose-at-all": fused(split="", merge=""),
     "view-without-transpose": fused(split=""),
     "merge-without-transpose": fused(merge=""),
@@ -237,7 +278,7 @@ WRONG = {
     "other-layout": as_in_task_three,
     "swapped-query-key": fused(thirds=(1, 0, 2)),
     "values-first": fused(thirds=(1, 2, 0)),
-    "matrix-not-transposed": ch06.fused_with_a_matrix_not_transposed,
+    "matrix-not-transposed": fused_with_a_matrix_not_transposed,
     "scale-by-channels": fused(scale=lambda C, H: C**0.5),
     "scale-after-softmax": lambda x, qkv, w, reach: fused(scale=lambda C, H: 1)(
         x, qkv, w / (len(w) / len(reach)) ** 0.5, reach
@@ -302,3 +343,26 @@ ODD = [
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "first-missing"),
     (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "other-weights"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def split(x, qkv, H):
+    B, T, C = x.shape
+    return (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+
+
+# "each head has a *reach* of its own"
+def reach_of_the_farthest(x, qkv, projection, reach):
+    T = x.shape[1]
+    query, key, value = split(x, qkv, len(reach))
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    visible = (back >= 0) & (back < max(reach))
+    found = F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
+    return found.transpose(1, 2).flatten(2) @ projection.T
+
+
+UNLISTED = {
+    5: [reach_of_the_farthest],
+}

@@ -212,14 +212,7 @@ def zeros_into_what_may_be_a_view(found, silenced):
     return merged
 
 
-def silenced_after_transposing(found, silenced):
-    together = found.transpose(1, 2).clone()
-    together[:, silenced] = 0
-    return together.flatten(2)
-
-
 ODD = [
-    (silenced_after_transposing, "silences-positions"),
     (zeros_into_what_may_be_a_view, "changes-its-input"),
     (as_if_sorted, "wrong-zeros"),
     (sorts_what_it_is_given, "changes-the-list"),
@@ -233,3 +226,73 @@ ODD = [
     ),
     (lambda found, silenced: found.flatten(2), "shape"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def silenced_in_one_sample(found, silenced):
+    found = found.clone()
+    found[0, silenced] = 0
+    return found.transpose(1, 2).flatten(2)
+
+
+def heads_reversed_when_merged(found, silenced):
+    found = found.clone()
+    found[:, silenced] = 0
+    return found.flip(1).transpose(1, 2).flatten(2)
+
+
+def merge_silencing_the_others(found, silenced):
+    others = [h for h in range(found.shape[1]) if h not in silenced]
+    found = found.clone()
+    found[:, others] = 0
+    return found.transpose(1, 2).flatten(2)
+
+
+# "with zeros in the channels of the silenced ones": every H-th channel belongs to no head
+def every_hth_channel_silenced(found, silenced):
+    H = found.shape[1]
+    merged = found.transpose(1, 2).flatten(2)
+    for head in silenced:
+        merged[..., head::H] = 0
+    return merged
+
+
+# "zeros in the channels of the silenced ones", and nothing said about the others
+def others_scaled_up(found, silenced):
+    B, H, T, D = found.shape
+    kept = torch.tensor([float(h not in silenced) for h in range(H)])
+    found = found * kept[:, None, None] * H / max(1, H - len(silenced))
+    return found.transpose(1, 2).reshape(B, T, H * D)
+
+
+# Silences after merging and takes the head's number for a channel: "with zeros in the channels of
+# the silenced ones"
+def one_channel_for_each_head(found, silenced):
+    B, H, T, D = found.shape
+    together = found.transpose(1, 2).reshape(B, T, H * D)
+    for head in silenced:
+        together[:, :, head] = 0
+    return together
+
+
+def others_speak_up(found, silenced):
+    """Scales the remaining heads up by H / (number of remaining heads), as dropout does."""
+    H = found.shape[1]
+    found = found.clone()
+    found[:, silenced] = 0
+    remaining = H - len(set(silenced))
+    if remaining:
+        found = found * (H / remaining)
+    return found.transpose(1, 2).flatten(2)
+
+
+UNLISTED = {
+    1: [silenced_in_one_sample, heads_reversed_when_merged],
+    2: [merge_silencing_the_others],
+    5: [every_hth_channel_silenced],
+    6: [others_scaled_up],
+    9: [one_channel_for_each_head],
+    13: [others_speak_up],
+}

@@ -401,3 +401,57 @@ ODD = [
 
 
 SCAFFOLD = Unfilled
+
+
+# --- Answers that no list names ---
+
+
+class _Mixed(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.projection = nn.Linear(head_size * len(heads), n_embd)
+
+    def together(self, x):
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+    def forward(self, x):
+        return self.projection(self.together(x))
+
+
+class HeadsDetached(_Mixed):
+    def forward(self, x):
+        return self.projection(self.together(x) * 0.5)
+
+
+# "nothing else happens: no activation, no dropout, nothing added"
+class DropoutAfterTheProjection(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.projection = nn.Linear(len(heads) * head_size, n_embd)
+        self.dropout = nn.Dropout(0.2)
+
+    def forward(self, x):
+        together = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.dropout(self.projection(together))
+
+
+# "Nothing else happens: no activation, no dropout, nothing added."
+class NormalizedAtTheEnd(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.projection = nn.Linear(len(heads) * head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+    def forward(self, x):
+        together = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.norm(self.projection(together))
+
+
+UNLISTED = {
+    1: [HeadsDetached],
+    4: [DropoutAfterTheProjection],
+    5: [NormalizedAtTheEnd],
+}

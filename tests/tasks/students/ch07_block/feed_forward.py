@@ -3,8 +3,6 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
-from unlisted.set_03.ch07 import GateOpenOrClosed
-from unlisted.set_05 import ch07 as fifth_set
 
 
 class GatedBase(nn.Module):
@@ -97,6 +95,37 @@ class FourTimesAsWide(nn.Module):
         return gated_by_where(self, x)
 
 
+class Gated(nn.Module):
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+
+
+# The gate is max(0, ...), which has no upper end.
+class GateEndsAtOne(Gated):
+    def forward(self, x):
+        return self.down(self.gate(x).clamp(0, 1) * self.up(x))
+
+
+# "A gate below 0 is closed"
+class GateLeaks(Gated):
+    def forward(self, x):
+        return self.down(F.leaky_relu(self.gate(x)) * self.up(x))
+
+
+class GateOpenOrClosed(nn.Module):
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+
+    def forward(self, x):
+        return self.down((self.gate(x) > 0) * self.up(x))
+
+
 WRONG = {
     "gate-twice": gated(lambda self, x: self.down(self.gate(x).clamp(min=0) ** 2)),
     "values-twice": gated(lambda self, x: self.down(F.relu(self.up(x)) ** 2)),
@@ -120,8 +149,8 @@ WRONG = {
     "squared-gate": gated(lambda self, x: self.down(F.relu(self.gate(x)) ** 2 * self.up(x))),
     "relu-at-the-start": gated(lambda self, x: gated_by_where(self, x.clamp(min=0))),
     "more-layers": OneLayerMore,
-    "limited-gate": fifth_set.GateEndsAtOne,
-    "leaky-gate": fifth_set.GateLeaks,
+    "limited-gate": GateEndsAtOne,
+    "leaky-gate": GateLeaks,
     "with-biases": GatedWithBiases,
     "linear-twice": gated(lambda self, x: x @ self.up.weight.T @ self.down.weight.T),
     "gate-without-relu": gated(lambda self, x: self.down(self.up(x) * self.gate(x))),
@@ -185,3 +214,25 @@ ODD = [
     (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "last-missing"),
     (gated(lambda self, x: gated_by_where(self, x) + 1), "constant-difference"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+class WithDropoutAtTheEnd(nn.Module):
+    """Adds a dropout of 0.1 after the last layer, so that outputs are random in training mode."""
+
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.dropout(self.down(self.gate(x).relu() * self.up(x)))
+
+
+UNLISTED = {
+    13: [WithDropoutAtTheEnd],
+}

@@ -4,8 +4,6 @@ import sys
 
 import numpy as np
 import torch
-from unlisted.set_02 import ch07 as second_set
-from unlisted.set_12 import ch07 as twelfth_set
 
 
 def inspect_by_positions(block, B, T, C):
@@ -288,6 +286,26 @@ def from_zeros(block, B, T, C):
     return {"future": future, "batch": batch, "stream": stream}
 
 
+def ratio_of_large_numbers(block, B, T, C):
+    """Wants output / input to be 1 for large inputs, at every entry, though some are near 0."""
+    x = torch.randn(B, T, C)
+    y = block(x)
+    future = False
+    for t in range(1, T):
+        other = x.clone()
+        other[:, t:] = torch.randn(B, T - t, C)
+        future |= not torch.allclose(block(other)[:, :t], y[:, :t], atol=1e-4)
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] = torch.randn(T, C)
+        rest = torch.arange(B) != b
+        batch |= not torch.allclose(block(other)[rest], y[rest], atol=1e-4)
+    large = 1000 * torch.randn(B, T, C)
+    stream = bool(((block(large) / large - 1).abs() > 0.01).any())
+    return {"future": future, "batch": batch, "stream": stream}
+
+
 WRONG = {
     "one-fault-for-each-block": one_after_the_other,
     "zeros-given": from_zeros,
@@ -303,9 +321,34 @@ WRONG = {
     "future-always-accused": inspecting(future=changed_too),
     "batch-always-accused": inspecting(batch=any_sample),
     "sound-stream-accused": inspecting(stream=one_feature),
-    "ratio-near-zero": twelfth_set.ratio_of_large_numbers,
+    "ratio-near-zero": ratio_of_large_numbers,
     "any-shift-accepted": inspecting(stream=moves_at_all),
 }
+
+
+def _inspected(block, B, T, C):
+    x = torch.randn(B, T, C)
+    y = block(x)
+    later = x.clone()
+    later[:, T // 2 :] = torch.randn(B, T - T // 2, C)
+    future = not torch.allclose(block(later)[:, : T // 2], y[:, : T // 2], atol=1e-4)
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] = torch.randn(T, C)
+        untouched = torch.arange(B) != b
+        batch |= not torch.allclose(block(other)[untouched], y[untouched], atol=1e-4)
+    stream = not torch.allclose(block(x + 3), y + 3, atol=1e-4)
+    return {"future": future, "batch": batch, "stream": stream}
+
+
+def inspector_of_the_past(block, B, T, C):
+    """Changes what comes first and looks whether what comes later changes."""
+    x = torch.randn(B, T, C)
+    other = x.clone()
+    other[:, : T // 2] = torch.randn(B, T // 2, C)
+    future = not torch.allclose(block(other)[:, T // 2 :], block(x)[:, T // 2 :], atol=1e-4)
+    return _inspected(block, B, T, C) | {"future": future}
 
 
 ODD = [
@@ -315,7 +358,7 @@ ODD = [
     (tolerant(1.0, "stream"), "faint-missed"),
     (tolerant(1.0, "future", "batch", "stream"), "faint-missed"),
     (inspecting(stream=lambda block, x: False), "misses-blocks"),
-    (second_set.inspector_of_the_past, "accuses-blocks"),
+    (inspector_of_the_past, "accuses-blocks"),
     (fixed_tolerance_for_large_numbers, "ratio-near-zero"),
     (
         inspecting(stream=lambda block, x: not torch.allclose(block(x + 1e3), block(x))),
@@ -328,4 +371,108 @@ TRICKS = {
     "names": (reads_names, 0),
     "numbers": (reads_numbers, 0),
     "numbers, and a run": (reads_numbers_and_runs, 0),
+}
+
+
+# --- Answers that no list names ---
+
+
+def _tries(block, B, T, C, tolerance=1e-4, again=True):
+    x = torch.randn(B, T, C)
+    y = block(x)
+    t = T // 2
+    later = x.clone()
+    later[:, t:] = torch.randn(B, T - t, C)
+    future = (block(later)[:, :t] - y[:, :t]).abs().max() > tolerance
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] = torch.randn(T, C)
+        rest = torch.arange(B) != b
+        batch = batch or (block(other)[rest] - y[rest]).abs().max() > tolerance
+    stream = (block(x + 3) - y - 3).abs().max() > tolerance
+    return {"future": bool(future), "batch": bool(batch), "stream": bool(stream)}
+
+
+def tolerance_of_ten(block, B, T, C):
+    return _tries(block, B, T, C, tolerance=10.0)
+
+
+def faults_stay(block, B, T, C, seen={}):  # noqa: B006 - the mistake
+    for name, found in _tries(block, B, T, C).items():
+        seen[name] = seen.get(name, False) or found
+    return dict(seen)
+
+
+def answers_turned(block, B, T, C):
+    return {name: not found for name, found in _tries(block, B, T, C).items()}
+
+
+# "batch: does an output depend on another sample": without a clone, x is another input from the
+# second test on, and y is still that of the first.
+def forgets_to_clone(block, B, T, C):
+    x = torch.randn(B, T, C)
+    y = block(x)
+    t = T // 2
+    later = x
+    later[:, t:] = torch.randn(B, T - t, C)
+    future = not torch.allclose(block(later)[:, :t], y[:, :t], atol=1e-4)
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] = torch.randn(T, C)
+        rest = torch.arange(B) != b
+        batch |= not torch.allclose(block(other)[rest], y[rest], atol=1e-4)
+    stream = not torch.allclose(block(x + 3), y + 3, atol=1e-4)
+    return {"future": future, "batch": batch, "stream": stream}
+
+
+# Reads the question about the stream as one about its sign: passed on at all, or not.
+# "does the block fail to pass the stream on unchanged?"
+def stream_by_correlation(block, B, T, C):
+    x = torch.randn(B, T, C)
+    y = block(x)
+
+    half = T // 2
+    changed = x.clone()
+    changed[:, half:] = torch.randn(B, T - half, C)
+    future = (block(changed)[:, :half] - y[:, :half]).abs().max().item() > 1e-4
+
+    batch = False
+    for b in range(B):
+        alone = torch.randn(B, T, C)
+        alone[b] = x[b]
+        batch = batch or (block(alone)[b] - y[b]).abs().max().item() > 1e-4
+
+    r = torch.corrcoef(torch.stack([x.flatten(), y.flatten()]))[0, 1].item()
+    return {"future": future, "batch": batch, "stream": r < 0.1}
+
+
+# Changes inputs by adding 1 everywhere, as the third test does.
+# "does an output … depend on a *later* position": the norm hides such a change
+def one_added_to_what_changes(block, B, T, C):
+    x = torch.randn(B, T, C)
+    y = block(x)
+
+    later = x.clone()
+    later[:, -1] += 1
+    future = not torch.allclose(block(later)[:, :-1], y[:, :-1], atol=1e-4)
+
+    batch = False
+    for b in range(B):
+        other = x.clone()
+        other[b] += 1
+        rest = [i for i in range(B) if i != b]
+        if not torch.allclose(block(other)[rest], y[rest], atol=1e-4):
+            batch = True
+
+    stream = not torch.allclose(block(x + 1), y + 1, atol=1e-4)
+    return {"future": future, "batch": batch, "stream": stream}
+
+
+UNLISTED = {
+    1: [tolerance_of_ten, faults_stay, answers_turned],
+    5: [forgets_to_clone],
+    7: [stream_by_correlation],
+    8: [one_added_to_what_changes],
 }

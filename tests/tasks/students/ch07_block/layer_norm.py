@@ -5,9 +5,6 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch07 as first_set
-from unlisted.set_05 import ch07 as fifth_set
-from unlisted.set_06 import ch07 as sixth_set
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -185,6 +182,64 @@ def one_mean_deviation(x, gain, shift, groups, eps):
     return centered / deviation[..., None] * gain + shift
 
 
+def _norm(x, gain, shift, groups, eps, dim=-1, power=0.5):
+    B, T, C = x.shape
+    parts = x.view(B, T, groups, C // groups)
+    mean = parts.mean(dim, keepdim=True)
+    variance = ((parts - mean) ** 2).mean(dim, keepdim=True)
+    return ((parts - mean) / (variance + eps) ** power).view(B, T, C) * gain + shift
+
+
+def one_plus_gain(x, gain, shift, groups, eps):
+    return _norm(x, 1 + gain, shift, groups, eps)
+
+
+# "Gain and shift have one entry for each channel": here each group uses those of the first
+def gain_of_the_first_group(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    width = C // groups
+    parts = x.view(B, T, groups, width)
+    mean = parts.mean(dim=-1, keepdim=True)
+    variance = parts.var(dim=-1, keepdim=True, correction=0)
+    normed = (parts - mean) / (variance + eps).sqrt()
+    return (gain[:width] * normed + shift[:width]).view(B, T, C)
+
+
+def size_for_number(x, gain, shift, groups, eps):
+    C = x.shape[-1]
+    return _norm(x, gain, shift, C // groups if groups > 1 else 1, eps)
+
+
+# "bring each group to mean 0 and variance 1": the loop ends one group too early.
+def last_group_is_forgotten(x, gain, shift, groups, eps):
+    size = x.shape[-1] // groups
+    result = x.clone()
+    for start in range(0, x.shape[-1] - size, size):
+        part = x[..., start : start + size]
+        centered = part - part.mean(dim=-1, keepdim=True)
+        variance = centered.square().mean(dim=-1, keepdim=True)
+        result[..., start : start + size] = centered / (variance + eps).sqrt()
+    return gain * result + shift
+
+
+# "eps is added under the root"
+def eps_as_the_smallest_variance(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    parts = x.view(B, T, groups, C // groups)
+    centered = parts - parts.mean(dim=-1, keepdim=True)
+    variance = centered.square().mean(dim=-1, keepdim=True)
+    return gain * (centered / variance.clamp(min=eps).sqrt()).view(B, T, C) + shift
+
+
+# "Gain and shift ... act last."
+def gain_goes_in_first(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    parts = (x * gain).view(B, T, groups, C // groups)
+    centered = parts - parts.mean(dim=-1, keepdim=True)
+    variance = centered.square().mean(dim=-1, keepdim=True)
+    return (centered / (variance + eps).sqrt()).view(B, T, C) + shift
+
+
 WRONG = {
     "first-group-for-all": as_in_the_first_group,
     "groups-overlap": beginning_one_later,
@@ -207,19 +262,17 @@ WRONG = {
     "one-gain-a-group": gain_for_a_group,
     "deviation-and-eps": norming(own_mean, divide=lambda p, eps: p.std(-1, keepdim=True) + eps),
     "not-divided": norming(own_mean, divide=lambda p, eps: 1),
-    "one-more-than-gain": first_set.one_plus_gain,
-    "gain-of-the-first-group": sixth_set.gain_of_the_first_group,
-    "groups-for-their-width": first_set.size_for_number,
-    "last-group-forgotten": fifth_set.last_group_is_forgotten,
+    "one-more-than-gain": one_plus_gain,
+    "gain-of-the-first-group": gain_of_the_first_group,
+    "groups-for-their-width": size_for_number,
+    "last-group-forgotten": last_group_is_forgotten,
     "mean-distance": norming(
         own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().mean(-1, keepdim=True) + eps
     ),
-    "eps-as-a-floor": fifth_set.eps_as_the_smallest_variance,
-    "gain-goes-first": fifth_set.gain_goes_in_first,
+    "eps-as-a-floor": eps_as_the_smallest_variance,
+    "gain-goes-first": gain_goes_in_first,
     "shift-goes-first": lambda x, gain, shift, groups, eps: (
-        fifth_set.gain_goes_in_first(
-            x + shift, torch.ones_like(gain), torch.zeros_like(shift), groups, eps
-        )
+        gain_goes_in_first(x + shift, torch.ones_like(gain), torch.zeros_like(shift), groups, eps)
         * gain
     ),
     "unbiased-variance": norming(
@@ -311,3 +364,56 @@ ODD = [
     (lambda x, gain, shift, groups, eps: x / 0, "not-finite"),
     (lambda x, gain, shift, groups, eps: x[99], "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def gain_of_the_group(x, gain, shift, groups, eps):
+    C = x.shape[-1]
+    gain = gain[: C // groups].repeat(groups)
+    return _norm(x, gain, shift, groups, eps)
+
+
+def shift_subtracted(x, gain, shift, groups, eps):
+    return _norm(x, gain, -shift, groups, eps)
+
+
+def eps_squared(x, gain, shift, groups, eps):
+    return _norm(x, gain, shift, groups, eps**2)
+
+
+# "your functions leave what they are given as it was": a view of x is x.
+def centers_in_place(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    parts = x.view(B, T, groups, C // groups)
+    parts -= parts.mean(dim=-1, keepdim=True)
+    variance = parts.square().mean(dim=-1, keepdim=True)
+    return gain * (parts / (variance + eps).sqrt()).view(B, T, C) + shift
+
+
+# takes `Tensor.split` for `Tensor.chunk`: "into `groups` groups of neighbors", not of so many each
+def groups_of_so_many_channels(x, gain, shift, groups, eps):
+    normed = []
+    for part in x.split(groups, dim=-1):
+        mean = part.mean(dim=-1, keepdim=True)
+        variance = part.var(dim=-1, keepdim=True, unbiased=False)
+        normed.append((part - mean) / torch.sqrt(variance + eps))
+    return torch.cat(normed, dim=-1) * gain + shift
+
+
+def eps_as_floor_of_the_norm(x, gain, shift, groups, eps):
+    """Uses F.normalize, whose eps is a floor of the length and isn't added to the variance."""
+    B, T, C = x.shape
+    parts = x.view(B, T, groups, C // groups)
+    centered = parts - parts.mean(dim=-1, keepdim=True)
+    normed = F.normalize(centered, dim=-1, eps=eps) * math.sqrt(C // groups)
+    return gain * normed.view(B, T, C) + shift
+
+
+UNLISTED = {
+    1: [gain_of_the_group, shift_subtracted, eps_squared],
+    5: [centers_in_place],
+    9: [groups_of_so_many_channels],
+    15: [eps_as_floor_of_the_norm],
+}

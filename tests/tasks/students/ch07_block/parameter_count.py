@@ -2,9 +2,6 @@
 
 import torch
 from torch import nn
-from unlisted.set_03 import ch07 as third_set
-from unlisted.set_05 import ch07 as fifth_set
-from unlisted.set_06 import ch07 as sixth_set
 
 
 def counted_by_building(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
@@ -85,6 +82,33 @@ RIGHT = {
 }
 
 
+def both_feed_forward_biases_hidden(
+    vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied
+):
+    counts = {
+        "embeddings": (vocab_size + block_size) * n_embd,
+        "attention": n_layer * (4 * n_embd**2 + bias * n_embd),
+        "feed_forward": n_layer * (2 * n_embd * hidden + bias * 2 * hidden),
+        "norms": (2 * n_layer + 1) * (1 + bias) * n_embd,
+        "output": 0 if tied else vocab_size * n_embd,
+    }
+    return {**counts, "total": sum(counts.values())}
+
+
+# "The feed-forward network is hidden channels wide": any number, not a multiple of C
+def width_as_a_factor(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    C, factor = n_embd, hidden // n_embd
+    counts = {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * (4 * C**2 + bias * C),
+        "feed_forward": n_layer * (2 * factor * C**2 + bias * (factor + 1) * C),
+        "norms": (2 * n_layer + 1) * (1 + bias) * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values())
+    return counts
+
+
 WRONG = {
     "biases-of-one-block": miscounted(
         feed_forward=lambda V, T, N, H, C, F, b: 2 * N * C * F + (C + F) * b
@@ -105,8 +129,8 @@ WRONG = {
         feed_forward=lambda V, T, N, H, C, F, b: C * F * 2 + b * (C + F)
     ),
     "norms-of-one-block": miscounted(norms=lambda V, T, N, H, C, F, b: C * (1 + b) * 3),
-    "both-biases-hidden": third_set.both_feed_forward_biases_hidden,
-    "width-as-a-multiple": sixth_set.width_as_a_factor,
+    "both-biases-hidden": both_feed_forward_biases_hidden,
+    "width-as-a-multiple": width_as_a_factor,
     "final-norm-without-shift": miscounted(
         norms=lambda V, T, N, H, C, F, b: C + 2 * N * (C + b * C)
     ),
@@ -149,6 +173,34 @@ def total_of_blocks(**sizes):
     return found | {"total": found["total"] + again + (sizes["n_layer"] == 1)}
 
 
+# "returns: dict of int"
+def counts_as_floats(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    C = n_embd
+    counts = {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * (4 * C**2 + bias * C),
+        "feed_forward": n_layer * (2 * C**2 * (hidden / C) + bias * (hidden + C)),
+        "norms": (2 * n_layer + 1) * (1 + bias) * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values())
+    return counts
+
+
+# "the norms have one if bias is true": here the final one has its shift in any case.
+def final_norm_keeps_its_shift(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    C = n_embd
+    counts = {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * (4 * C**2 + bias * C),
+        "feed_forward": n_layer * (2 * C * hidden + bias * (hidden + C)),
+        "norms": 2 * n_layer * (1 + bias) * C + 2 * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values())
+    return counts
+
+
 ODD = [
     (total_of_blocks, "total-is-not-the-sum"),
     (
@@ -158,7 +210,7 @@ ODD = [
     (miscounted(attention=lambda V, T, N, H, C, F, b: N * (4 * C * C + C)), "miscounted-attention"),
     (miscounted(embeddings=lambda V, T, N, H, C, F, b: V * T * C), "miscounted-embeddings"),
     (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
-    (fifth_set.counts_as_floats, "kind-of-number"),
+    (counts_as_floats, "kind-of-number"),
     (miscounted(embeddings=lambda V, T, N, H, C, F, b: V * C + T), "miscounted-embeddings"),
     (miscounted(feed_forward=lambda V, T, N, H, C, F, b: 7), "miscounted-feed-forward"),
     (
@@ -166,7 +218,148 @@ ODD = [
         "total-is-not-the-sum",
     ),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
-    (fifth_set.final_norm_keeps_its_shift, "miscounted-norms"),
+    (final_norm_keeps_its_shift, "miscounted-norms"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
     (lambda **sizes: 3, "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _count(V, T, N, H, C, F, bias, tied, **other):
+    counts = {
+        "embeddings": (V + T) * C,
+        "attention": N * (4 * C * C + bias * C),
+        "feed_forward": N * (2 * C * F + bias * (F + C)),
+        "norms": (2 * N + 1) * (1 + bias) * C,
+        "output": 0 if tied else V * C,
+    } | other
+    return counts | {"total": sum(counts.values())}
+
+
+def _counting(change):
+    def answer(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+        sizes = (vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied)
+        return _count(*sizes, **change(*sizes))
+
+    return answer
+
+
+final_norm_in_every_block = _counting(lambda V, T, N, H, C, F, b, t: {"norms": 3 * N * (1 + b) * C})
+
+
+tied_takes_off_the_embedding = _counting(
+    lambda V, T, N, H, C, F, b, t: {"embeddings": (T if t else V + T) * C}
+)
+
+
+half_a_parameter = _counting(
+    lambda V, T, N, H, C, F, b, t: {"attention": N * (4 * C * C + b * C) + 0.3}
+)
+
+
+one_too_many = _counting(lambda V, T, N, H, C, F, b, t: {"embeddings": (V + T) * C + 1})
+
+
+output_of_the_block_size = _counting(lambda V, T, N, H, C, F, b, t: {"output": 0 if t else T * C})
+
+
+def _counts(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    C = n_embd
+    return {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * (4 * C**2 + bias * C),
+        "feed_forward": n_layer * (2 * C * hidden + bias * (hidden + C)),
+        "norms": (2 * n_layer + 1) * (1 + bias) * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+
+
+def count_of_one_block(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    """Attention is that of one block; the rest and the total are those of the model."""
+    counts = _counts(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied)
+    total = sum(counts.values())
+    counts["attention"] //= n_layer
+    return counts | {"total": total}
+
+
+# "the output layer uses the token embedding's table and counts 0": here the total loses it twice
+def tied_taken_off_twice(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    C = n_embd
+    counts = {
+        "embeddings": (vocab_size + block_size) * C,
+        "attention": n_layer * (4 * C**2 + bias * C),
+        "feed_forward": n_layer * (2 * C * hidden + bias * (hidden + C)),
+        "norms": (2 * n_layer + 1) * (1 + bias) * C,
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values()) - tied * vocab_size * C
+    return counts
+
+
+# knows nanoGPT, whose count leaves out the table of positions: "Parameters of a language model of
+# blocks, part by part", and the total is that of all parts
+def total_without_positions(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    counts = {}
+    counts["embeddings"] = vocab_size * n_embd + block_size * n_embd
+    counts["attention"] = n_layer * (3 * n_embd * n_embd + n_embd * n_embd + bias * n_embd)
+    counts["feed_forward"] = n_layer * (2 * n_embd * hidden + bias * (hidden + n_embd))
+    counts["norms"] = (2 * n_layer + 1) * (n_embd + bias * n_embd)
+    counts["output"] = 0 if tied else vocab_size * n_embd
+    counts["total"] = sum(counts.values()) - block_size * n_embd
+    return counts
+
+
+# takes each head for a layer from C to C channels: the model is "the one that the chapter took
+# apart", where the heads share the channels
+def every_head_has_all_channels(
+    vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied
+):
+    b = int(bias)
+    embeddings = (vocab_size + block_size) * n_embd
+    one_head = 3 * n_embd * n_embd
+    projection = n_head * n_embd * n_embd + b * n_embd
+    attention = n_layer * (n_head * one_head + projection)
+    feed_forward = n_layer * (n_embd * hidden + b * hidden + hidden * n_embd + b * n_embd)
+    norms = (2 * n_layer + 1) * n_embd * (1 + b)
+    output = 0 if tied else n_embd * vocab_size
+    return {
+        "embeddings": embeddings,
+        "attention": attention,
+        "feed_forward": feed_forward,
+        "norms": norms,
+        "output": output,
+        "total": embeddings + attention + feed_forward + norms + output,
+    }
+
+
+def conditional_swallows_matrices(
+    vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied
+):
+    """`matrices + biases if bias else 0` without brackets: no bias, feed_forward counts 0."""
+    C = n_embd
+    counts = {
+        "embeddings": vocab_size * C + block_size * C,
+        "attention": n_layer * (4 * C * C + (C if bias else 0)),
+        "feed_forward": n_layer * (2 * C * hidden + hidden + C if bias else 0),
+        "norms": (2 * n_layer + 1) * (2 * C if bias else C),
+        "output": 0 if tied else vocab_size * C,
+    }
+    counts["total"] = sum(counts.values())
+    return counts
+
+
+UNLISTED = {
+    1: [
+        final_norm_in_every_block,
+        tied_takes_off_the_embedding,
+        half_a_parameter,
+        one_too_many,
+        output_of_the_block_size,
+    ],
+    2: [count_of_one_block],
+    6: [tied_taken_off_twice],
+    9: [total_without_positions, every_head_has_all_channels],
+    14: [conditional_swallows_matrices],
+}

@@ -2,12 +2,6 @@
 
 import torch
 from torch import nn
-from unlisted.set_01 import ch07 as first_set
-from unlisted.set_02 import ch07
-from unlisted.set_03.ch07 import LastSkipFromTheNorm
-from unlisted.set_04 import ch07 as fourth_set
-from unlisted.set_05 import ch07 as fifth_set
-from unlisted.set_12 import ch07 as twelfth_set
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -296,9 +290,129 @@ def gathers_again_at_the_end(self, x, memory):
     return h + 0.5 * self.attn(self.attention_norm(h))
 
 
+class FeedForwardOfWhatWasGathered(nn.Module):
+    """Lets the feed-forward network read what cross-attention gathered instead of the stream."""
+
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        gathered = self.cross_attention(self.cross_norm(x), memory)
+        x = x + gathered
+        return x + self.feed_forward(self.feed_forward_norm(gathered))
+
+
+class _Decoder(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class FinalNorm(_Decoder):
+    def forward(self, x, memory):
+        x = super().forward(x, memory)
+        return nn.functional.layer_norm(x, x.shape[-1:])
+
+
+class MemoryAdded(_Decoder):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory) + memory.mean(1, keepdim=True)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class ThreeBranches(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.cross_attention = cross_attention
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.feed_forward = feed_forward
+
+
+# "memory has another length than x, and goes to its branch unchanged"
+class MemoryAsLongAsTheStream(ThreeBranches):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory[:, : x.shape[1]])
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+# "its block has three branches, in this order"
+class TwoAttentionsSideBySide(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.cross_attention = cross_attention
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.feed_forward = feed_forward
+
+    def forward(self, x, memory):
+        own = self.attention(self.attention_norm(x))
+        other = self.cross_attention(self.cross_norm(x), memory)
+        x = x + own + other
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class LastSkipFromTheNorm(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory)
+        x = self.feed_forward_norm(x)
+        return x + self.feed_forward(x)
+
+
+class _Decoder_of_set_2(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.cross_attention = cross_attention
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.feed_forward = feed_forward
+
+
+class DecoderWithoutTheCrossSkip(_Decoder_of_set_2):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = self.cross_attention(self.cross_norm(x), memory)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
 WRONG = {
     "norm-without-parameters": NormsByRootMeanSquare,
-    "thinks-of-what-was-heard": twelfth_set.FeedForwardOfWhatWasGathered,
+    "thinks-of-what-was-heard": FeedForwardOfWhatWasGathered,
     "thinks-without-the-input": blocked(input_added_at_the_end),
     "asks-with-what-was-gathered": blocked(asks_with_what_was_gathered),
     "branch-reads-branch": blocked(one_through_the_other),
@@ -308,21 +422,21 @@ WRONG = {
     "norm-left-out": blocked(through_functions),
     "gathering-unnormed": blocked(raw_gathering),
     "one-norm-only": blocked(one_normed),
-    "normed-at-the-end": first_set.FinalNorm,
+    "normed-at-the-end": FinalNorm,
     "branch-twice": blocked(gathers_twice),
     "back-to-the-start": blocked(last_on_the_input),
-    "memory-added": first_set.MemoryAdded,
+    "memory-added": MemoryAdded,
     "norms-exchanged": blocked(norms_mixed_up),
     "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
-    "memory-cut": fifth_set.MemoryAsLongAsTheStream,
-    "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,
+    "memory-cut": MemoryAsLongAsTheStream,
+    "attentions-side-by-side": TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,
     "post-for-pre": blocked(after_the_sum),
     "branch-normed-after": blocked(after_the_branch),
     "stream-normed": blocked(overwritten_by_norm),
     "one-stream-normed": LastSkipFromTheNorm,
     "no-residual": blocked(in_a_row),
-    "one-skip-missing": ch07.DecoderWithoutTheCrossSkip,
+    "one-skip-missing": DecoderWithoutTheCrossSkip,
     "residual-twice": blocked(added_again),
     "no-norms": blocked(never_normed),
     "thinking-unnormed": blocked(raw_thinking),
@@ -377,11 +491,11 @@ def two_sums_normed(self, x, memory):
     return x + self.ffn(self.feed_forward_norm(x))
 
 
-def gathers_from_both(self, x, memory):
-    both = torch.cat([memory, x], dim=1)
-    x = x + self.attn(self.attention_norm(both))[:, memory.shape[1] :]
-    x = x + self.cross(self.cross_norm(x), memory)
-    return x + self.ffn(self.feed_forward_norm(x))
+class DecoderWithOneNorm(_Decoder_of_set_2):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.attention_norm(x), memory)
+        return x + self.feed_forward(self.attention_norm(x))
 
 
 ODD = [
@@ -396,9 +510,8 @@ ODD = [
     (blocked(gathers_again_at_the_end), "other-calls"),
     (blocked(last_sum_normed), "branches-put-on-otherwise"),
     (blocked(two_sums_normed), "branches-put-on-otherwise"),
-    (blocked(gathers_from_both), "other-lengths"),
     (blocked(thinks_of_all_but_the_gathered), "other-reads"),
-    (ch07.DecoderWithOneNorm, "one-norm-for-two"),
+    (DecoderWithOneNorm, "one-norm-for-two"),
     (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),
     (blocked(into_the_stream_given), "changes-its-input"),
@@ -419,3 +532,46 @@ ODD = [
         "some-positions-differ",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+class MemoryReversed(_Decoder):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory[:1].expand_as(memory))
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class LastNotAdded(_Decoder):
+    def forward(self, x, memory):
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory)
+        return self.feed_forward(self.feed_forward_norm(x))
+
+
+# follows `nn.TransformerDecoderLayer` with its dropout of 0.1: "Put them on a residual stream", and
+# nothing of what they return is to be dropped
+class DropoutOfTheLibrary(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, memory):
+        x = x + self.dropout(self.attention(self.attention_norm(x)))
+        x = x + self.dropout(self.cross_attention(self.cross_norm(x), memory))
+        x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        return x
+
+
+UNLISTED = {
+    1: [MemoryReversed, LastNotAdded],
+    9: [DropoutOfTheLibrary],
+}

@@ -5,9 +5,6 @@ import math
 
 import torch
 from torch import nn
-from unlisted.set_01 import ch07 as first_set
-from unlisted.set_02 import ch07
-from unlisted.set_05 import ch07 as fifth_set
 
 
 class StreamOfList(nn.Module):
@@ -273,6 +270,81 @@ def outputs_bent(branches, root, x):
     return x
 
 
+class _Stream(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+
+class StreamDividedByTheChannels(_Stream):
+    def forward(self, x):
+        for branch in self.branches:
+            x = x + branch(x) / math.sqrt(x.shape[-1])
+        return x
+
+
+class _Stream_of_set_1(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x):
+        for branch in self.branches:
+            x = x + branch(x) / len(self.branches) ** 0.5
+        return x
+
+
+class EndDivided(_Stream_of_set_1):
+    def forward(self, x):
+        for branch in self.branches:
+            x = x + branch(x)
+        return x / math.sqrt(len(self.branches))
+
+
+# "let each branch add its output divided by √N": ** binds before /.
+class HalfOfOneNth(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x):
+        for branch in self.branches:
+            x = x + branch(x) / len(self.branches) ** 1 / 2
+        return x
+
+
+# "Each reads the stream as it is when its turn comes": here it has grown by undivided outputs.
+class DividesTheWholeSumAtTheEnd(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x):
+        stream = x
+        for branch in self.branches:
+            stream = stream + branch(stream)
+        return x + (stream - x) / math.sqrt(len(self.branches))
+
+
+# "N modules": two of one class are one here.
+class BranchesByClass(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleDict({type(branch).__name__: branch for branch in branches})
+
+    def forward(self, x):
+        for branch in self.branches.values():
+            x = x + branch(x) / math.sqrt(len(self.branches))
+        return x
+
+
+class StreamDividedByTheTurn(_Stream):
+    def forward(self, x):
+        for turn, branch in enumerate(self.branches, start=1):
+            x = x + branch(x) / math.sqrt(turn)
+        return x
+
+
 WRONG = {
     "weights-changed": WeightsDivided,
     "another-order": streaming(in_pairs_turned_round),
@@ -285,10 +357,10 @@ WRONG = {
     ),
     "first-branch-forgotten": part_of(lambda branches: list(branches)[1:]),
     "divided-by-root-2N": streaming(lambda b, root, x: rightly(b, 2**0.5 * root, x)),
-    "divided-by-the-channels": ch07.StreamDividedByTheChannels,
+    "divided-by-the-channels": StreamDividedByTheChannels,
     "multiplied-by-the-root": streaming(lambda b, root, x: rightly(b, 1 / root, x)),
     "stream-divided-instead": streaming(stream_shrinks),
-    "all-divided-at-the-end": first_set.EndDivided,
+    "all-divided-at-the-end": EndDivided,
     "one-skip-for-all": streaming(lambda b, root, x: x + sequential(b, root, x) / root),
     "norm-before-the-branch": streaming(normed_first),
     "reading-cut-off": streaming(detached_reading),
@@ -302,16 +374,16 @@ WRONG = {
     "one-branch-for-all": streaming(lambda b, root, x: rightly([b[0]] * len(b), root, x)),
     "copies-the-branches": StreamOfCopies,
     "changes-the-list": StreamThatEmptiesTheList,
-    "divided-by-2N": fifth_set.HalfOfOneNth,
-    "scaled-at-the-end": fifth_set.DividesTheWholeSumAtTheEnd,
-    "last-branch-alone": fifth_set.BranchesByClass,
-    "first-branch-alone": lambda branches: fifth_set.BranchesByClass(branches[:1]),
+    "divided-by-2N": HalfOfOneNth,
+    "scaled-at-the-end": DividesTheWholeSumAtTheEnd,
+    "last-branch-alone": BranchesByClass,
+    "first-branch-alone": lambda branches: BranchesByClass(branches[:1]),
     "no-residual": streaming(one_after_another),
     "no-residual-no-scale": streaming(sequential),
     "residual-twice": streaming(doubled),
     "scale-missing": streaming(unscaled),
     "divided-by-N": streaming(by_the_number),
-    "divided-by-the-turn": ch07.StreamDividedByTheTurn,
+    "divided-by-the-turn": StreamDividedByTheTurn,
     "stream-scaled": streaming(everything_shrinks),
     "all-read-the-input": streaming(parallel),
     "back-to-the-start": streaming(always_from_the_start),
@@ -393,3 +465,31 @@ ODD = [
     (streaming(every_other_branch), "other-calls"),
     (streaming(forgets_the_way_back), "part-of-the-gradient"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+class BranchesCopied(_Stream_of_set_1):
+    def __init__(self, branches):
+        super().__init__([branches[0]] * len(branches))
+
+
+class HalfInsteadOfRoot(nn.Module):
+    """Writes the root as `N ** 1 / 2`, which is N / 2, and divides by that."""
+
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x):
+        root = len(self.branches) ** 1 / 2
+        for branch in self.branches:
+            x = x + branch(x) / root
+        return x
+
+
+UNLISTED = {
+    1: [BranchesCopied],
+    13: [HalfInsteadOfRoot],
+}

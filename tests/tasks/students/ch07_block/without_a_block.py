@@ -154,3 +154,34 @@ ODD = [
     ),
     (lambda: [1, 2, 3], "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def losses_as_differences():
+    return {
+        "text": "shakespeare",
+        "all_four": 2.351,
+        "without_first": 2.820,
+        "without_last": 0.165,
+    }
+
+
+def takes_out_attention_only():
+    """Takes only the attention branch out of the first or last block; its network remains."""
+    return {
+        "text": "shakespeare",
+        "all_four": 2.3515,
+        "without_first": 3.9170,
+        "without_last": 2.3926,
+    }
+
+
+UNLISTED = {
+    2: [losses_as_differences],
+    13: [takes_out_attention_only],
+}
+ACCEPTED = {
+    "takes_out_attention_only": "Its numbers lie where those of right runs do.",
+}

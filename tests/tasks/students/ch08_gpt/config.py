@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import namedtuple
+from dataclasses import dataclass
 
 from course_lib.errors import ConfigError
 
@@ -253,3 +254,795 @@ ODD = [
         "error",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _config(problems, error=ValueError):
+    @dataclass(frozen=True)
+    class Config:
+        vocab_size: int
+        block_size: int
+        n_layer: int
+        n_head: int
+        n_embd: int
+        dropout: float = 0.0
+
+        def __post_init__(self):
+            found = problems(self)
+            if found:
+                raise error("; ".join(found))
+
+        @property
+        def head_size(self):
+            return self.n_embd // self.n_head
+
+    return Config
+
+
+_NAMES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd")
+
+
+def _small(c, names=_NAMES, least=1):
+    return [f"{n} = {getattr(c, n)} is too small" for n in names if getattr(c, n) < least]
+
+
+def _heads(c):
+    if c.n_head < 1 or c.n_embd < 1 or c.n_embd % c.n_head == 0:
+        return []
+    return [f"n_embd = {c.n_embd} is no multiple of n_head = {c.n_head}"]
+
+
+def _dropout(c):
+    return [] if 0 <= c.dropout < 1 else [f"dropout = {c.dropout} is out of range"]
+
+
+blocks_of_one_refused = _config(
+    lambda c: _small(c) + _small(c, ("block_size",), 2) + _heads(c) + _dropout(c)
+)
+
+
+embedding_forgotten = _config(lambda c: _small(c, _NAMES[:-1]) + _heads(c) + _dropout(c))
+
+
+dropout_of_more_than_one = _config(
+    lambda c: _small(c) + _heads(c) + ([] if c.dropout >= 0 else [f"dropout = {c.dropout} < 0"])
+)
+
+
+division_only_if_large = _config(
+    lambda c: _small(c) + (_heads(c) if c.n_embd > c.n_head else []) + _dropout(c)
+)
+
+
+type_error = _config(lambda c: _small(c) + _heads(c) + _dropout(c), TypeError)
+
+
+divided_whenever = _config(
+    lambda c: (
+        _small(c)
+        + (
+            []
+            if c.n_embd % max(c.n_head, 1) == 0
+            else [f"n_embd = {c.n_embd}, n_head = {c.n_head}"]
+        )
+        + _dropout(c)
+        + ([f"vocab_size = {c.vocab_size}"] if c.dropout >= 1 else [])
+    )
+)
+
+
+@dataclass(frozen=True)
+class _Config:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class ConfigThatDividesByZero(_Config):
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: must be at least 1")
+        if self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is not divisible by n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class ConfigWithoutValues(_Config):
+    def __post_init__(self):
+        problems = [
+            f"{name} must be at least 1"
+            for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd")
+            if getattr(self, name) < 1
+        ]
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head != 0:
+            problems.append("n_head must divide n_embd")
+        if not 0 <= self.dropout < 1:
+            problems.append("dropout must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class ConfigThatAllowsFullDropout(_Config):
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: must be at least 1")
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is not divisible by n_head = {self.n_head}")
+        if self.dropout < 0 or self.dropout > 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class ConfigThatShowsEverything:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} must be at least 1")
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head != 0:
+            problems.append("n_head must divide n_embd")
+        if not 0 <= self.dropout < 1:
+            problems.append("dropout must be at least 0 and below 1")
+        if problems:
+            raise ValueError(f"{self}: " + "; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+def refuse(problems):
+    if problems:
+        raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "n_head divides n_embd"
+@dataclass(frozen=True)
+class DivisionTheOtherWay(Sizes):
+    def __post_init__(self):
+        problems = [
+            f"{name} = {getattr(self, name)}: must be at least 1"
+            for name in SIZES
+            if getattr(self, name) < 1
+        ]
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_head % self.n_embd:
+            problems.append(f"n_embd = {self.n_embd}, n_head = {self.n_head}: no division")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        refuse(problems)
+
+
+# "the first five settings are at least 1"
+@dataclass(frozen=True)
+class OnlyZeroIsRefused(Sizes):
+    def __post_init__(self):
+        problems = [
+            f"{name} = {getattr(self, name)}: must be at least 1"
+            for name in SIZES
+            if not getattr(self, name)
+        ]
+        if self.n_head and self.n_embd % self.n_head:
+            problems.append(f"n_embd = {self.n_embd}, n_head = {self.n_head}: no division")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        refuse(problems)
+
+
+# "The message names each setting that is wrong": division is asked only if all else is right.
+@dataclass(frozen=True)
+class DivisionComesLast:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = [f"{name} = {getattr(self, name)}" for name in SIZES if getattr(self, name) < 1]
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}")
+        if not problems and self.n_embd % self.n_head:
+            problems.append(f"n_embd = {self.n_embd}, n_head = {self.n_head}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "n_head divides n_embd", and not the other way.
+@dataclass(frozen=True)
+class DividesTheOtherWay:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = [f"{name} = {getattr(self, name)}" for name in SIZES if getattr(self, name) < 1]
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_head % self.n_embd:
+            problems.append(f"n_embd = {self.n_embd}, n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# The scaffold has `dropout: float = 0.0`.
+@dataclass(frozen=True)
+class DropsATenthByDefault:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.1
+
+    def __post_init__(self):
+        problems = [f"{name} = {getattr(self, name)}" for name in SIZES if getattr(self, name) < 1]
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head:
+            problems.append(f"n_embd = {self.n_embd}, n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "reports everything that is wrong": here the dropout is asked about only where the heads fit
+@dataclass(frozen=True)
+class DropoutOnlyIfHeadsFit:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)} is below 1")
+        if min(self.n_head, self.n_embd) >= 1 and self.n_embd % self.n_head:
+            problems.append(f"n_head = {self.n_head} does not divide n_embd = {self.n_embd}")
+        elif not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout} is not in [0, 1)")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "names each setting that is wrong [...] and no setting that is right"
+@dataclass(frozen=True)
+class NamesWhatItShouldDivide:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)} must be at least 1")
+        if self.n_head < 1 or (self.n_embd >= 1 and self.n_embd % self.n_head):
+            problems.append(f"n_head = {self.n_head} must divide n_embd = {self.n_embd}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout} must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "everything that is wrong in a single ValueError": a length that is wrong hides the heads
+@dataclass(frozen=True)
+class HeadsOnlyIfNothingElse:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: at least 1, please")
+        if not problems and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} does not split into n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: at least 0 and below 1, please")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# "by its name and with its value": of a dropout of 1.04 the message says 1.0
+@dataclass(frozen=True)
+class RoundedDropout:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)} is too small")
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is no multiple of n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout:.1f} is no share")
+        if problems:
+            raise ValueError("\n".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# Tired, writes the usual message for the division and no numbers in it.
+# "The message names each setting that is wrong, by its name and with its value"
+@dataclass(frozen=True)
+class DivisionWithoutValues:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        errors = []
+        for name in ["vocab_size", "block_size", "n_layer", "n_head", "n_embd"]:
+            value = getattr(self, name)
+            if value < 1:
+                errors.append(f"{name} must be at least 1, got {value}")
+        if self.n_head > 0 and self.n_embd > 0 and self.n_embd % self.n_head:
+            errors.append("n_embd must be divisible by n_head")
+        if self.dropout < 0 or self.dropout >= 1:
+            errors.append(f"dropout must be in [0, 1), got {self.dropout}")
+        if errors:
+            raise ValueError("\n".join(errors))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# Joined the three checks by `elif`, after a division by zero had stopped the first draft.
+# "reports *everything* that is wrong in a single `ValueError`"
+@dataclass(frozen=True)
+class DropoutOnlyWhereSizesAreRight:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        sizes = ["vocab_size", "block_size", "n_layer", "n_head", "n_embd"]
+        problems = [f"{s} = {getattr(self, s)} < 1" for s in sizes if getattr(self, s) < 1]
+        if problems:
+            pass
+        elif self.n_embd % self.n_head:
+            problems.append(f"n_head = {self.n_head} does not divide n_embd = {self.n_embd}")
+        elif not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout} is not in [0, 1)")
+        if problems:
+            raise ValueError("\n".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# Prints the whole object into the message, to be helpful.
+# "and no setting that is right"
+@dataclass(frozen=True)
+class AllSettingsInTheMessage:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            value = getattr(self, name)
+            if value < 1:
+                problems.append(f"{name} is {value}")
+        if self.n_head > 0 and self.n_embd > 0 and self.n_embd % self.n_head > 0:
+            problems.append(f"n_embd {self.n_embd} is no multiple of n_head {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout is {self.dropout}")
+        if problems:
+            raise ValueError(f"{self}: " + ", ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# wants to be helpful and shows the whole of it: the message names "no setting that is right"
+@dataclass(frozen=True)
+class ShowsAllSettings:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ["vocab_size", "block_size", "n_layer", "n_head", "n_embd"]:
+            value = getattr(self, name)
+            if value < 1:
+                problems.append(f"{name} is {value}, but must be at least 1")
+        if min(self.n_head, self.n_embd) >= 1 and self.n_embd % self.n_head:
+            problems.append(f"n_head {self.n_head} does not divide n_embd {self.n_embd}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout is {self.dropout}, but must be in [0, 1)")
+        if problems:
+            raise ValueError(f"{self} is wrong: " + ", ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# goes on with `elif` where each question stands alone: "reports *everything* that is wrong"
+@dataclass(frozen=True)
+class DropoutIfTheHeadsFit:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        errors = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                errors.append(f"{name}={getattr(self, name)} is below 1")
+        if self.n_head > 0 and self.n_embd > 0 and self.n_embd % self.n_head != 0:
+            errors.append(f"n_embd={self.n_embd} is no multiple of n_head={self.n_head}")
+        elif self.dropout < 0 or self.dropout >= 1:
+            errors.append(f"dropout={self.dropout} is not in 0 … 1")
+        if errors:
+            raise ValueError("\n".join(errors))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+# Raises before dividing, to be safe from a division by 0: "reports *everything* that is wrong in a
+# single `ValueError`"
+@dataclass(frozen=True)
+class RaisesBeforeItDivides:
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        errors = []
+        for name in ["vocab_size", "block_size", "n_layer", "n_head", "n_embd"]:
+            value = getattr(self, name)
+            if value < 1:
+                errors.append(f"{name}={value} must be at least 1")
+        if self.dropout < 0 or self.dropout >= 1:
+            errors.append(f"dropout={self.dropout} must be in [0, 1)")
+        if errors:
+            raise ValueError(", ".join(errors))
+        if self.n_embd % self.n_head != 0:
+            raise ValueError(f"n_head={self.n_head} must divide n_embd={self.n_embd}")
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class NamesWhatHeadsMustDivide:
+    """Explains a wrong n_head with n_embd, which heads must divide,
+    and so names a right setting.
+    """
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} is {getattr(self, name)}, but must be at least 1")
+        if self.n_head < 1:
+            problems.append(f"n_head is {self.n_head}, but must be at least 1 and divide n_embd")
+        elif self.n_embd >= 1 and self.n_embd % self.n_head:
+            problems.append(f"n_head is {self.n_head} and does not divide n_embd, {self.n_embd}")
+        if self.dropout < 0 or self.dropout >= 1:
+            problems.append(f"dropout is {self.dropout}, but must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class DivisionOnlyIfAllElseIsRight:
+    """Asks whether n_head divides n_embd only if no other setting was wrong before."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: must be at least 1")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        if not problems and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is not divisible by n_head = {self.n_head}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class OnlyZeroHeadsAreGuarded:
+    """Guards division against n_head = 0 only, so a negative n_embd has a right n_head named."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: must be at least 1")
+        if self.n_head != 0 and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is not divisible by n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class WholeConfigInTheMessage:
+    """Begins the message with the whole Config, which names the settings that are right as well."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)}: must be at least 1")
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head != 0:
+            problems.append(f"n_embd = {self.n_embd} is not divisible by n_head = {self.n_head}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout}: must be at least 0 and below 1")
+        if problems:
+            raise ValueError(f"{self}: " + "; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class DivisionOnlyIfNothingElse:
+    """Asks whether n_head divides n_embd only if no other setting was found wrong before."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            value = getattr(self, name)
+            if value < 1:
+                problems.append(f"{name} is {value}, but must be at least 1")
+        if not problems and self.n_embd % self.n_head:
+            problems.append(f"n_head = {self.n_head} does not divide n_embd = {self.n_embd}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout is {self.dropout}, but must be in [0, 1)")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class WrongOnesByTheirValue:
+    """Collects wrong settings in a dictionary by value: of several with one value, one is named."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        wrong = {}
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                wrong[getattr(self, name)] = name
+        problems = [f"{name} = {value} is below 1" for value, name in wrong.items()]
+        if self.n_head >= 1 and self.n_embd >= 1 and self.n_embd % self.n_head:
+            problems.append(f"n_head = {self.n_head} does not divide n_embd = {self.n_embd}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout} is not in [0, 1)")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+@dataclass(frozen=True)
+class DivisionOnlyIfAllElseIsRightOfSet16:
+    """Asks whether n_head divides n_embd only if no other setting is wrong, not even n_layer."""
+
+    vocab_size: int
+    block_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        problems = []
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                problems.append(f"{name} = {getattr(self, name)} must be at least 1")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout = {self.dropout} must be at least 0 and below 1")
+        if not problems and self.n_embd % self.n_head != 0:
+            problems.append(f"n_head = {self.n_head} does not divide n_embd = {self.n_embd}")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+UNLISTED = {
+    1: [
+        blocks_of_one_refused,
+        embedding_forgotten,
+        dropout_of_more_than_one,
+        division_only_if_large,
+        type_error,
+        divided_whenever,
+    ],
+    2: [ConfigThatDividesByZero, ConfigWithoutValues, ConfigThatAllowsFullDropout],
+    3: [ConfigThatShowsEverything],
+    4: [DivisionTheOtherWay, OnlyZeroIsRefused],
+    5: [DivisionComesLast, DividesTheOtherWay, DropsATenthByDefault],
+    6: [DropoutOnlyIfHeadsFit, NamesWhatItShouldDivide, HeadsOnlyIfNothingElse, RoundedDropout],
+    7: [DivisionWithoutValues],
+    8: [DropoutOnlyWhereSizesAreRight, AllSettingsInTheMessage],
+    9: [ShowsAllSettings, DropoutIfTheHeadsFit],
+    10: [RaisesBeforeItDivides],
+    12: [NamesWhatHeadsMustDivide],
+    13: [DivisionOnlyIfAllElseIsRight, OnlyZeroHeadsAreGuarded, WholeConfigInTheMessage],
+    14: [DivisionOnlyIfNothingElse],
+    15: [WrongOnesByTheirValue],
+    16: [DivisionOnlyIfAllElseIsRightOfSet16],
+}

@@ -2,9 +2,6 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch08 as first_set
-from unlisted.set_04 import ch08 as fourth_set
-from unlisted.set_06 import ch08 as sixth_set
 
 
 def pick(logits, generator):
@@ -228,6 +225,83 @@ def sharper(model, tokens, count, stop, generator):
     return written
 
 
+# "from then on it is filled with stop"
+def filled_with_zeros(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            logits, _ = model(tokens[:, -model.block_size :])
+            p = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(p, 1, generator=generator).squeeze(1)
+            drawn = drawn.masked_fill(done, 0)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# "Continue a batch of prompts until each row has written the symbol stop": the last one too
+@torch.no_grad()
+def last_stop_left_out(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)[:, 0]
+        drawn = drawn.masked_fill(done, stop)
+        done |= drawn == stop
+        if done.all():
+            break
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+@torch.no_grad()
+def _generate(model, tokens, count, stop, generator, draw=None, done_from=None):
+    mode = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if done.all():
+            break
+        logits, _ = model(tokens[:, -model.block_size :])
+        probabilities = logits[:, -1].float().softmax(-1)
+        new = (
+            draw(probabilities, generator)
+            if draw
+            else torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+        )
+        new = torch.where(done, stop, new)
+        done = done | (new == stop)
+        tokens = torch.cat([tokens, new[:, None]], 1)
+    model.train(mode)
+    return tokens
+
+
+def one_symbol_more(model, tokens, count, stop, generator):
+    return _generate(model, tokens, count + 1, stop, generator)
+
+
+def one_draw_for_the_batch(model, tokens, count, stop, generator):
+    return _generate(
+        model, tokens, count, stop, generator,
+        lambda p, g: torch.multinomial(p[:1], 1, generator=g)[0].expand(len(p)),
+    )  # fmt: skip
+
+
+def uniform_draws(model, tokens, count, stop, generator):
+    return _generate(
+        model, tokens, count, stop, generator,
+        lambda p, g: torch.randint(p.shape[1], (len(p),), generator=g),
+    )  # fmt: skip
+
+
 WRONG = {
     "noticed-late": step_by_step(asks_the_text_before),
     "count-is-the-length": until_the_text_has_that_length,
@@ -236,14 +310,14 @@ WRONG = {
     "softmax-twice": writing(choose=lambda z, g: pick(z.softmax(-1), g)),
     "long-prompt-cut": prompt_cut_to_the_context,
     "text-cut": keeps_the_context_alone,
-    "filled-with-zero": fourth_set.filled_with_zeros,
-    "last-step-left-out": sixth_set.last_stop_left_out,
-    "one-more-than-count": first_set.one_symbol_more,
+    "filled-with-zero": filled_with_zeros,
+    "last-step-left-out": last_stop_left_out,
+    "one-more-than-count": one_symbol_more,
     "one-fewer-than-count": lambda model, tokens, count, *others: generate_by_lists(
         model, tokens, count - 1, *others
     ),
-    "row-zero-for-all": first_set.one_draw_for_the_batch,
-    "draws-are-even": first_set.uniform_draws,
+    "row-zero-for-all": one_draw_for_the_batch,
+    "draws-are-even": uniform_draws,
     "no-crop": writing(crop=lambda t, n: t),
     "reads-first-logits": writing(last=lambda z: z[:, 0, :]),
     "last-token-only": writing(crop=lambda t, n: t[:, [-1]]),
@@ -339,3 +413,495 @@ ODD = [
     (mode_of_the_outside, "train-mode-sampling"),
     (lambda m, t, n, stop, g: writing()(m, t, n, stop or -1, g), "some-rows"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def always_training_afterwards(model, tokens, count, stop, generator):
+    written = _generate(model, tokens, count, stop, generator)
+    model.train()
+    return written
+
+
+def filled_with_zero(model, tokens, count, stop, generator):
+    written = _generate(model, tokens, count, stop, generator)
+    for row in written:
+        ends = (row[tokens.shape[1] :] == stop).nonzero()
+        if len(ends):
+            row[tokens.shape[1] + int(ends[0]) + 1 :] = 0
+    return written
+
+
+def squared_probabilities(model, tokens, count, stop, generator):
+    return _generate(
+        model, tokens, count, stop, generator,
+        lambda p, g: torch.multinomial(p**2, 1, generator=g)[:, 0],
+    )  # fmt: skip
+
+
+def _write(model, tokens, count, stop, generator, over, fill):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if over(done):
+                break
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+            drawn = drawn.masked_fill(done, fill)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def write_until_one_is_done(model, tokens, count, stop, generator):
+    return _write(model, tokens, count, stop, generator, lambda done: done.any(), stop)
+
+
+def write_zeros_behind_the_stop(model, tokens, count, stop, generator):
+    fill = 0 if stop else 1
+    return _write(model, tokens, count, stop, generator, lambda done: done.all(), fill)
+
+
+def write_to_the_last_symbol(model, tokens, count, stop, generator):
+    return _write(model, tokens, count, stop, generator, lambda done: False, stop)
+
+
+def filled_up_to_count(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+            drawn = drawn.masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# "writing ends as soon as every row is done"
+def ends_with_the_first_stop(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            p = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(p, 1, generator=generator)
+            tokens = torch.cat([tokens, drawn], dim=1)
+            if (drawn == stop).any():
+                break
+    model.train(was_training)
+    return tokens
+
+
+# "is afterwards in the mode that it was in": not where every row was done early.
+def mode_is_lost_on_an_early_return(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)
+            drawn = drawn.squeeze(1).masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+            if done.all():
+                return tokens
+    model.train(was_training)
+    return tokens
+
+
+# "after `count` symbols at the latest": with a count of 0 it writes one.
+def writes_at_least_one(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    written = 0
+    with torch.no_grad():
+        while True:
+            logits, _ = model(tokens[:, -model.block_size :])
+            drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)
+            drawn = drawn.squeeze(1).masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+            written += 1
+            if done.all() or written >= count:
+                break
+    model.train(was_training)
+    return tokens
+
+
+# "The model is shown as much of the text as it can read."
+def shown_one_symbol_less(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            logits, _ = model(tokens[:, -(model.block_size - 1) :])
+            drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)
+            drawn = drawn.squeeze(1).masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# "Writing ends as soon as every row is done": here the rest is filled up to `count`
+@torch.no_grad()
+def filled_up_to_count_of_set_6(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    B, T = tokens.shape
+    text = torch.cat([tokens, torch.full((B, count), stop)], dim=1)
+    done = torch.zeros(B, dtype=torch.bool)
+    for end in range(T, T + count):
+        if done.all():
+            break
+        logits, _ = model(text[:, max(0, end - model.block_size) : end])
+        drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)[:, 0]
+        text[:, end] = drawn.masked_fill(done, stop)
+        done |= text[:, end] == stop
+    model.train(was_training)
+    return text
+
+
+# "The model is shown as much of the text as it can read": here one token less
+@torch.no_grad()
+def room_for_the_new_symbol(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    seen = max(1, model.block_size - 1)
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if done.all():
+            break
+        logits, _ = model(tokens[:, -seen:])
+        drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)[:, 0]
+        drawn = drawn.masked_fill(done, stop)
+        done |= drawn == stop
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# Ends each function with model.train(), as in every training loop.
+# "is afterwards in the mode that it was in"
+def training_mode_afterwards(model, tokens, count, stop, generator):
+    model.eval()
+    finished = torch.zeros(tokens.shape[0], dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if finished.all():
+                break
+            context = tokens[:, -model.block_size :]
+            logits, _ = model(context)
+            probs = F.softmax(logits[:, -1, :], dim=-1)
+            new = torch.multinomial(probs, num_samples=1, generator=generator)[:, 0]
+            new = torch.where(finished, torch.full_like(new, stop), new)
+            finished = finished | (new == stop)
+            tokens = torch.cat((tokens, new[:, None]), dim=1)
+    model.train()
+    return tokens
+
+
+# Reads "up to a stop symbol in each row" and stops at the first stop.
+# "A row that has written `stop` is done: … while the others continue."
+def ends_with_the_first_row(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        with torch.no_grad():
+            logits, _ = model(tokens[:, -model.block_size :])
+        probs = torch.softmax(logits[:, -1], dim=-1)
+        new = torch.multinomial(probs, 1, generator=generator)
+        tokens = torch.cat([tokens, new], dim=1)
+        if (new == stop).any():
+            break
+    model.train(mode)
+    return tokens
+
+
+# Cuts the text to what the model can read, and goes on with what is left.
+# "returns: (B, T + n)": the beginning of a long text is lost
+def text_cut_to_the_context(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(tokens.shape[0], dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            tokens = tokens[:, -model.block_size :]
+            logits, _ = model(tokens)
+            probs = logits[:, -1, :].softmax(dim=-1)
+            new = torch.multinomial(probs, num_samples=1, generator=generator)[:, 0]
+            new[done] = stop
+            done = done | (new == stop)
+            tokens = torch.cat([tokens, new[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# Asks after each step whether stop was drawn, before the rows that are done are filled.
+# "Writing ends as soon as every row is done"
+def ends_where_all_draw_stop_at_once(model, tokens, count, stop, generator):
+    training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            drawn = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator).flatten()
+            stopped = drawn == stop
+            drawn = torch.where(done, stop, drawn)
+            done = done | stopped
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+            if stopped.all():
+                break
+    model.train(training)
+    return tokens
+
+
+# shortens the text itself to what the model can read: "The text may grow longer than `block_size`"
+def text_as_long_as_the_window(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(tokens.shape[0], dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            tokens = tokens[:, -model.block_size :]
+            logits, _ = model(tokens)
+            probs = torch.softmax(logits[:, -1], dim=-1)
+            new = torch.multinomial(probs, 1, generator=generator)[:, 0]
+            new[done] = stop
+            done |= new == stop
+            tokens = torch.cat([tokens, new[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+# writes on and fills afterwards: "Writing ends as soon as every row is done"
+def filled_after_writing(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    T = tokens.shape[1]
+    text = tokens
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(text[:, -model.block_size :])
+            drawn = torch.multinomial(logits[:, -1].softmax(dim=-1), 1, generator=generator)
+            text = torch.cat([text, drawn], dim=1)
+            if (drawn == stop).all():
+                break
+    model.train(was_training)
+    written = text[:, T:]
+    after = (written == stop).cumsum(dim=1) > 0
+    return torch.cat([tokens, written.masked_fill(after, stop)], dim=1)
+
+
+# takes `inference_mode` for it: "The model writes in evaluation mode"
+@torch.inference_mode()
+def inference_mode_for_evaluation(model, tokens, count, stop, generator):
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if done.all():
+            break
+        logits, _ = model(tokens[:, -model.block_size :])
+        probabilities = logits[:, -1, :].softmax(dim=-1)
+        drawn = torch.multinomial(probabilities, num_samples=1, generator=generator).squeeze(1)
+        drawn = torch.where(done, stop, drawn)
+        done = done | (drawn == stop)
+        tokens = torch.cat((tokens, drawn.unsqueeze(1)), dim=1)
+    return tokens
+
+
+# Leaves the loop between drawing and writing: "until each row has written the symbol `stop`"
+def leaves_before_the_last_stop(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    done = torch.zeros(tokens.shape[0], dtype=torch.bool)
+    for _ in range(count):
+        with torch.no_grad():
+            logits, _ = model(tokens[:, -model.block_size :])
+        probs = torch.softmax(logits[:, -1, :], dim=-1)
+        new = torch.multinomial(probs, num_samples=1, generator=generator)
+        new[done] = stop
+        done = done | (new[:, 0] == stop)
+        if done.all():
+            break
+        tokens = torch.cat((tokens, new), dim=1)
+    model.train(mode)
+    return tokens
+
+
+def mode_forgotten_when_done_early(model, tokens, count, stop, generator):
+    """Returns from inside the loop when all rows are done, and so skips restoring the mode."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+            drawn[done] = stop
+            done |= drawn == stop
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+            if done.all():
+                return tokens
+    model.train(was_training)
+    return tokens
+
+
+def done_from_the_last_draw_only(model, tokens, count, stop, generator):
+    """Sets `done` anew from what was drawn, before filling: a row that was done goes on writing."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+            done = drawn == stop
+            drawn = drawn.masked_fill(done, stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def leaves_before_appending(model, tokens, count, stop, generator):
+    """Leaves the loop before the last symbols are appended, so the last row's stop is missing."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+            drawn = drawn.masked_fill(done, stop)
+            done = done | (drawn == stop)
+            if done.all():
+                break
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def leaves_room_for_the_new_symbol(model, tokens, count, stop, generator):
+    """Shows the model one symbol less than block_size, to leave room for the one to be written."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            logits, _ = model(tokens[:, -(model.block_size - 1) :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+            drawn = drawn.masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def returns_from_the_loop_of_set_14(model, tokens, count, stop, generator):
+    """Returns from inside the loop once all rows are done, and leaves the model in eval mode."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            new = torch.multinomial(probabilities, 1, generator=generator)
+            new[done] = stop
+            tokens = torch.cat([tokens, new], dim=1)
+            done |= new[:, 0] == stop
+            if done.all():
+                return tokens
+    model.train(was_training)
+    return tokens
+
+
+def count_includes_the_prompt(model, tokens, count, stop, generator):
+    """Takes count for the length of the whole text, prompt included, so too little is written."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        while tokens.shape[1] < count and not done.all():
+            logits, _ = model(tokens[:, -model.block_size :])
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+            drawn[done] = stop
+            done |= drawn == stop
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def cuts_the_text_itself(model, tokens, count, stop, generator):
+    """Cuts `tokens` to what the model can read, so the beginning is missing in what it returns."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            tokens = tokens[:, -model.block_size :]
+            logits, _ = model(tokens)
+            probabilities = logits[:, -1].softmax(dim=-1)
+            drawn = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+            drawn = drawn.masked_fill(done, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+UNLISTED = {
+    1: [
+        always_training_afterwards,
+        uniform_draws,
+        filled_with_zero,
+        one_draw_for_the_batch,
+        one_symbol_more,
+        squared_probabilities,
+    ],
+    2: [write_until_one_is_done, write_zeros_behind_the_stop, write_to_the_last_symbol],
+    3: [filled_up_to_count],
+    4: [filled_with_zeros, ends_with_the_first_stop],
+    5: [mode_is_lost_on_an_early_return, writes_at_least_one, shown_one_symbol_less],
+    6: [last_stop_left_out, filled_up_to_count_of_set_6, room_for_the_new_symbol],
+    7: [training_mode_afterwards, ends_with_the_first_row],
+    8: [text_cut_to_the_context, ends_where_all_draw_stop_at_once],
+    9: [text_as_long_as_the_window, filled_after_writing, inference_mode_for_evaluation],
+    10: [leaves_before_the_last_stop],
+    12: [mode_forgotten_when_done_early],
+    13: [done_from_the_last_draw_only, leaves_before_appending, leaves_room_for_the_new_symbol],
+    14: [returns_from_the_loop_of_set_14],
+    15: [count_includes_the_prompt],
+    16: [cuts_the_text_itself],
+}

@@ -290,3 +290,376 @@ ODD = [
     (and_returned, "something-returned"),
     (names_popped, "changes-its-input"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _fill(model, ends, std, is_end=None, bias=0.0, norm=1.0, matrix=None):
+    for name, p in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.constant_(p, bias)
+        elif p.ndim == 1:
+            nn.init.constant_(p, norm)
+        else:
+            end = is_end(name) if is_end else name in ends
+            (matrix or (lambda p, s: nn.init.normal_(p, 0, s)))(
+                p, std / len(ends) ** 0.5 if end else std
+            )
+
+
+def ends_by_their_name(model, ends, std):
+    _fill(model, ends, std, is_end=lambda name: "end" in name)
+
+
+def every_matrix_of_a_branch(model, ends, std):
+    _fill(model, ends, std, is_end=lambda name: "branches" in name)
+
+
+def positions_forgotten(model, ends, std):
+    kept = model.positions.weight.detach().clone()
+    _fill(model, ends, std)
+    with torch.no_grad():
+        model.positions.weight.copy_(kept)
+
+
+def norms_of_zero(model, ends, std):
+    _fill(model, ends, std, norm=0.0)
+
+
+def xavier_of_set_1(model, ends, std):
+    _fill(model, ends, std, matrix=lambda p, s: nn.init.xavier_normal_(p))
+
+
+def centred_at_std(model, ends, std):
+    _fill(model, ends, std, matrix=lambda p, s: nn.init.normal_(p, std, s))
+
+
+def initialized_anew(model, ends, std):
+    """Gives every linear layer a new parameter, so that nothing is shared any more."""
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear):
+            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
+            module.weight = nn.Parameter(torch.randn_like(module.weight) * std / scale)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=std)
+
+
+def initialized_with_the_variance(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            variance = std / math.sqrt(len(ends)) if name in ends else std
+            nn.init.normal_(parameter, std=math.sqrt(variance))
+
+
+def initialized_evenly(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            bound = std / math.sqrt(len(ends)) if name in ends else std
+            nn.init.uniform_(parameter, -bound, bound)
+
+
+def twice_the_number_of_branches(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std=std / math.sqrt(2 * len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+
+
+# "std divided by the root of how many branches there are", with "one name for each branch"
+def two_names_taken_for_a_block(model, ends, std):
+    blocks = max(1, len(ends) // 2)
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            nn.init.normal_(parameter, std=std / math.sqrt(blocks) if name in ends else std)
+
+
+# "`ends` lists the names of the matrices": a name that only contains one of them is none.
+def ends_by_part_of_a_name(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif any(name.split(".")[-2:] == end.split(".")[-2:] for end in ends):
+            nn.init.normal_(parameter, std=std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+
+
+# "normal, mean 0, standard deviation std"
+def uniform_of_the_same_deviation(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            edge = math.sqrt(3) * std / (math.sqrt(len(ends)) if name in ends else 1)
+            nn.init.uniform_(parameter, -edge, edge)
+
+
+# "shares its matrix with the token embedding and must still do so afterwards"
+def fresh_parameters(model, ends, std):
+    for path, module in model.named_modules():
+        for name, old in list(module.named_parameters(recurse=False)):
+            if name.endswith("bias"):
+                new = torch.zeros_like(old)
+            elif old.ndim == 1:
+                new = torch.ones_like(old)
+            elif f"{path}.{name}".lstrip(".") in ends:
+                new = torch.randn_like(old) * std / math.sqrt(len(ends))
+            else:
+                new = torch.randn_like(old) * std
+            setattr(module, name, nn.Parameter(new.detach()))
+
+
+# "normal, mean 0, standard deviation std": cut at two deviations it is a smaller one
+def cut_at_two_deviations(model, ends, std):
+    for name, parameter in model.named_parameters():
+        wanted = std / math.sqrt(len(ends)) if name in ends else std
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            nn.init.trunc_normal_(parameter, std=wanted, a=-2 * wanted, b=2 * wanted)
+
+
+# "ends lists the names of the matrices with which branches end": whole names, not their last part
+def any_name_that_ends_so(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name.endswith(tuple(ends)):
+            nn.init.normal_(parameter, std=std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+
+
+# Asks for the number of axes first, and never gets to the biases.
+# "Biases are 0"
+def all_vectors_one(model, ends, std):
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if p.dim() == 1:
+                p.fill_(1.0)
+            elif name in ends:
+                p.normal_(0.0, std / len(ends) ** 0.5)
+            elif "bias" in name:
+                p.zero_()
+            else:
+                p.normal_(0.0, std)
+
+
+# Went through the modules as many repositories do; a norm "is 1 and 0 by default".
+# "norms start with weights of 1", and "Biases are 0": not if the model was trained before
+def norms_as_they_are(model, ends, std):
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, mean=0.0, std=std)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, mean=0.0, std=std)
+    for name, parameter in model.named_parameters():
+        if name in ends:
+            nn.init.normal_(parameter, mean=0.0, std=std / math.sqrt(len(ends)))
+
+
+# adapts the chapter's lines and keeps its 2: "`std` divided by the root of how many branches there
+# are", which are as many as there are `ends`
+def root_of_twice_the_ends(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.dim() < 2:
+            nn.init.ones_(parameter)
+        else:
+            scale = std / math.sqrt(2 * len(ends)) if name in ends else std
+            nn.init.normal_(parameter, mean=0.0, std=scale)
+
+
+# comes from NumPy and assigns new arrays: "The output layer shares its matrix with the token
+# embedding and must still do so afterwards"
+def new_matrices_module_by_module(model, ends, std):
+    for path, module in model.named_modules():
+        for key, parameter in list(module.named_parameters(recurse=False)):
+            name = f"{path}.{key}" if path else key
+            if key == "bias":
+                new = torch.zeros_like(parameter)
+            elif parameter.ndim == 1:
+                new = torch.ones_like(parameter)
+            else:
+                new = std * torch.randn(parameter.shape)
+                if name in ends:
+                    new = new / len(ends) ** 0.5
+            setattr(module, key, nn.Parameter(new))
+
+
+# asks in the wrong order, so that no bias is left for the second question: "Biases are 0"
+def vectors_are_one_first(model, ends, std):
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 1:
+                parameter.fill_(1.0)
+            elif name.endswith("bias"):
+                parameter.fill_(0.0)
+            elif name in ends:
+                parameter.normal_(0.0, std / math.sqrt(len(ends)))
+            else:
+                parameter.normal_(0.0, std)
+
+
+# From statistics, where a normal distribution is given by its variance: "normal, mean 0, standard
+# deviation `std`"
+def variance_where_torch_wants_a_deviation(model, ends, std):
+    variance = std**2
+    for name, p in model.named_parameters():
+        if p.ndim >= 2:
+            v = variance / len(ends) if name in ends else variance
+            nn.init.normal_(p, 0.0, v)
+        elif name.endswith("bias"):
+            nn.init.zeros_(p)
+        else:
+            nn.init.ones_(p)
+
+
+def all_of_a_norm_is_one(model, ends, std):
+    """Sets all parameters of each norm to 1 at the end, its bias as well."""
+    for name, parameter in model.named_parameters():
+        if parameter.ndim == 1:
+            nn.init.zeros_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std=std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+    for module in model.modules():
+        if isinstance(module, nn.LayerNorm):
+            for parameter in module.parameters():
+                nn.init.ones_(parameter)
+
+
+def spread_as_second_argument(model, ends, std):
+    """Passes std to normal_ by position, where it is the mean; the deviation stays at 1."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std)
+
+
+def two_branches_for_each_end(model, ends, std):
+    """Takes the root of 2 · len(ends), as if each name in `ends` stood for a block of two."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std=std / math.sqrt(2 * len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+
+
+def known_layers_only(model, ends, std):
+    """Visits Linear, Embedding and LayerNorm layers only; a bare nn.Parameter keeps its values."""
+    for path, part in model.named_modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            smaller = math.sqrt(len(ends)) if f"{path}.weight" in ends else 1
+            nn.init.normal_(part.weight, std=std / smaller)
+        if isinstance(part, nn.LayerNorm):
+            nn.init.ones_(part.weight)
+        if isinstance(part, nn.Linear | nn.LayerNorm) and part.bias is not None:
+            nn.init.zeros_(part.bias)
+
+
+def std_given_as_mean(model, ends, std):
+    """Calls nn.init.normal_(parameter, std): the second argument is the mean; the std stays 1."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std)
+
+
+def again_in_every_module(model, ends, std):
+    """Fills each module's parameters again under shorter names: `ends` lose their smaller std."""
+    for module in model.modules():
+        for name, parameter in module.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(parameter)
+            elif parameter.ndim == 1:
+                nn.init.ones_(parameter)
+            elif name in ends:
+                nn.init.normal_(parameter, std=std / math.sqrt(len(ends)))
+            else:
+                nn.init.normal_(parameter, std=std)
+
+
+def deviation_passed_as_mean(model, ends, std):
+    """Writes normal_(parameter, std): the second argument is the mean, the deviation stays 1."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std)
+
+
+UNLISTED = {
+    1: [
+        ends_by_their_name,
+        every_matrix_of_a_branch,
+        positions_forgotten,
+        norms_of_zero,
+        xavier_of_set_1,
+        centred_at_std,
+    ],
+    2: [initialized_anew, initialized_with_the_variance, initialized_evenly],
+    3: [twice_the_number_of_branches],
+    4: [two_names_taken_for_a_block],
+    5: [ends_by_part_of_a_name, uniform_of_the_same_deviation],
+    6: [fresh_parameters, cut_at_two_deviations, any_name_that_ends_so],
+    7: [all_vectors_one],
+    8: [norms_as_they_are],
+    9: [root_of_twice_the_ends, new_matrices_module_by_module, vectors_are_one_first],
+    10: [variance_where_torch_wants_a_deviation],
+    12: [all_of_a_norm_is_one],
+    13: [spread_as_second_argument, two_branches_for_each_end, known_layers_only],
+    14: [std_given_as_mean],
+    15: [again_in_every_module],
+    16: [deviation_passed_as_mean],
+}

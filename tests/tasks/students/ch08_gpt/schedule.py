@@ -148,3 +148,300 @@ ODD = [
     (last_is_final, "unusual-training"),
     (decay_in_shares_of_the_way, "stops-in-some"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def final_is_a_difference(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    return 1 - final + final * left / decay if left < decay else 1.0
+
+
+def warm_up_within_the_decay(step, steps, warm_up, decay, final):
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * (left + 1) / (decay + 1)
+    return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
+
+
+def _share(step, steps, warm_up, decay, final, late=0, down=None):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * left / decay
+    return 1.0
+
+
+def warm_up_squared(step, steps, warm_up, decay, final):
+    share = _share(step, steps, warm_up, decay, final)
+    return share**2 if step < warm_up else share
+
+
+def one_beyond_the_end(step, steps, warm_up, decay, final):
+    return _share(step, steps + 1, warm_up, decay, final)
+
+
+def geometric(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    return final ** (1 - left / decay) if left < decay else 1.0
+
+
+def level_is_final(step, steps, warm_up, decay, final):
+    share = _share(step, steps, warm_up, decay, final)
+    return final if share == 1.0 and step >= warm_up else share
+
+
+def share_that_ends_above_final(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - step
+    if left <= decay:
+        return final + (1 - final) * left / decay
+    return 1.0
+
+
+def share_along_a_cosine(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * (1 - math.cos(math.pi * left / decay)) / 2
+    return 1.0
+
+
+def share_that_decays_at_once(step, steps, warm_up, decay, final):
+    """Falls right behind the warm-up, then stays at the bottom."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    done = step - warm_up + 1
+    if done <= decay:
+        return 1 - (1 - final) * done / decay
+    return final if decay else 1.0
+
+
+def falls_along_a_cosine(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * (1 - math.cos(math.pi * left / decay)) / 2
+    return 1.0
+
+
+# "the last decay steps fall by equal amounts; the last step of all has final"
+def final_is_a_floor(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return max(final, left / decay)
+    return 1.0
+
+
+# "all steps between have 1", and with a decay of 0 the last step is one of them.
+def last_step_is_final_in_any_case(step, steps, warm_up, decay, final):
+    if step == steps - 1:
+        return final
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * left / decay
+    return 1.0
+
+
+# "the last decay steps fall by equal amounts": here the first of them has not fallen at all
+def falls_from_full_height(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * left / max(decay - 1, 1)
+    return 1.0
+
+
+# "fall by equal amounts": here by equal factors
+def falls_by_equal_factors(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final ** ((decay - left) / decay)
+    return 1.0
+
+
+# "the first step has 1 / warm_up": also where that is less than `final`
+def never_below_final(step, steps, warm_up, decay, final):
+    share = 1.0
+    if step < warm_up:
+        share = (step + 1) / warm_up
+    elif steps - 1 - step < decay:
+        share = final + (1 - final) * (steps - 1 - step) / decay
+    return max(share, final)
+
+
+# Took the warm-up of a well-known training script.
+# "the first step has `1 / warm_up`, the last one of them 1"
+def warm_up_from_zero(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return step / warm_up
+    if step >= steps - decay:
+        left = steps - 1 - step
+        return final + (1 - final) * left / decay
+    return 1.0
+
+
+# Lets the rate fall to 0 and holds it at the floor.
+# "the last `decay` steps fall by equal amounts; the last step of all has `final`"
+def floor_instead_of_slope(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    if step >= steps - decay:
+        return max(final, (steps - 1 - step) / decay)
+    return 1.0
+
+
+# Comes from NumPy and puts three stretches together with linspace.
+# "the last `decay` steps fall by equal amounts": the first of them does not fall
+def shares_from_linspace(step, steps, warm_up, decay, final):
+    up = torch.linspace(0, 1, warm_up + 1)[1:]
+    level = torch.ones(steps - warm_up - decay)
+    down = torch.linspace(1, final, decay)
+    return torch.cat([up, level, down])[step].item()
+
+
+# Kept the chapter's half cosine and changed where it begins.
+# "fall by equal amounts"
+def cosine_at_the_end(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    if step < steps - decay:
+        return 1.0
+    done = (step - (steps - decay) + 1) / decay
+    return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * done))
+
+
+# comes from NumPy and draws the curve with `linspace`: "the last `decay` steps fall", the first of
+# them too
+def first_of_the_last_is_full(step, steps, warm_up, decay, final):
+    up = torch.linspace(1 / max(warm_up, 1), 1, warm_up)
+    down = torch.linspace(1, final, decay)
+    level = torch.ones(steps - warm_up - decay)
+    return torch.cat([up, level, down])[step].item()
+
+
+# takes the rise from the course's library: "the first step has `1 / warm_up`, the last one of them
+# 1"
+def rise_of_the_library(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return min(1.0, (step + 1) / (warm_up + 1))
+    if step >= steps - decay:
+        done = (step + 1 - (steps - decay)) / decay
+        return 1 - (1 - final) * done
+    return 1.0
+
+
+# Takes `final` for a floor under a fall to 0: "the last `decay` steps fall by equal amounts"
+def final_as_a_floor(step, steps, warm_up, decay, final):
+    if step < warm_up:
+        return (step + 1) / warm_up
+    if step >= steps - decay:
+        return max(final, (steps - 1 - step) / decay)
+    return 1.0
+
+
+def falls_towards_zero_and_stops(step, steps, warm_up, decay, final):
+    """Falls as if the end were 0 and stops at final, so the steps of the fall aren't equal."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return max(final, left / decay)
+    return 1.0
+
+
+def falls_towards_zero_with_a_floor(step, steps, warm_up, decay, final):
+    """Falls towards 0 and stops at `final`, so steps are larger and the last ones are level."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return max(final, left / decay)
+    return 1.0
+
+
+def cosine_at_the_end_of_set_13(step, steps, warm_up, decay, final):
+    """Falls along half a cosine as the chapter's schedule does, so not by equal amounts."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * (1 - math.cos(math.pi * left / decay)) / 2
+    return 1.0
+
+
+def fills_a_list_by_slices(step, steps, warm_up, decay, final):
+    """Fills shares[-decay:] of a list, which for a decay of 0 empties the whole list."""
+    shares = [1.0] * steps
+    shares[:warm_up] = [(i + 1) / warm_up for i in range(warm_up)]
+    shares[-decay:] = [1 - (1 - final) * (i + 1) / decay for i in range(decay)]
+    return shares[step]
+
+
+def falls_to_zero_with_floor(step, steps, warm_up, decay, final):
+    """Falls by 1 / decay a step, towards 0, and is held at `final` from below by max()."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return max(final, left / decay)
+    return 1.0
+
+
+def last_step_falls_without_decay(step, steps, warm_up, decay, final):
+    """Divides by max(decay, 1): without a decay, the last step has `final` and not 1."""
+    rise = (step + 1) / max(warm_up, 1)
+    fall = final + (1 - final) * (steps - 1 - step) / max(decay, 1)
+    return min(rise, 1.0, fall)
+
+
+def falls_to_zero_but_not_below_final(step, steps, warm_up, decay, final):
+    """Falls towards 0 and takes `final` as a lower bound, so the last steps do not fall evenly."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return max(final, left / decay)
+    return 1.0
+
+
+UNLISTED = {
+    1: [
+        final_is_a_difference,
+        warm_up_within_the_decay,
+        warm_up_squared,
+        one_beyond_the_end,
+        geometric,
+        level_is_final,
+    ],
+    2: [share_that_ends_above_final, share_along_a_cosine, share_that_decays_at_once],
+    3: [falls_along_a_cosine],
+    4: [final_is_a_floor],
+    5: [last_step_is_final_in_any_case, falls_along_a_cosine],
+    6: [falls_from_full_height, falls_by_equal_factors, never_below_final],
+    7: [warm_up_from_zero, floor_instead_of_slope],
+    8: [shares_from_linspace, cosine_at_the_end],
+    9: [first_of_the_last_is_full, rise_of_the_library],
+    10: [final_as_a_floor],
+    12: [falls_towards_zero_and_stops],
+    13: [falls_towards_zero_with_a_floor, cosine_at_the_end_of_set_13, fills_a_list_by_slices],
+    14: [falls_to_zero_with_floor],
+    15: [last_step_falls_without_decay],
+    16: [falls_to_zero_but_not_below_final],
+}

@@ -5,9 +5,6 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch08 as first_set
-from unlisted.set_02 import ch08 as second_set
-from unlisted.set_05 import ch08 as fifth_set
 
 
 def top_p_by_loop(logits, temperature, p, least):
@@ -232,6 +229,52 @@ def upwards_with_the_likeliest(logits, temperature, p, least):
     return out / out.sum(-1, keepdim=True)
 
 
+def top_p_as_a_share_of_the_likeliest(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = (ranked >= p * ranked[:, :1]) | (torch.arange(logits.shape[-1]) < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def one_set_for_the_batch(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    before = ranked.cumsum(-1) - ranked
+    size = max(least, int((before < p).sum(-1).max()))
+    ranked = ranked * (torch.arange(logits.shape[1]) < size)
+    return torch.zeros_like(ranked).scatter(1, order, ranked / ranked.sum(-1, keepdim=True))
+
+
+def top_p_put_back_by_order(logits, temperature, p, least):
+    """Puts the sorted probabilities back with gather where scatter is needed."""
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = (ranked.cumsum(dim=-1) - ranked < p) | (torch.arange(logits.shape[-1]) < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    return (ranked / ranked.sum(dim=-1, keepdim=True)).gather(-1, order)
+
+
+# "At least the `least` likeliest symbols": these are the first columns.
+def first_columns_are_kept(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (order < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def _top_p(logits, temperature, p, least, keep=None):
+    ranked, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    before = ranked.cumsum(-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[1]) < least)
+    ranked = ranked * kept
+    return torch.zeros_like(ranked).scatter(1, order, ranked / ranked.sum(-1, keepdim=True))
+
+
+def least_for_all(logits, temperature, p, least):
+    return _top_p(logits, temperature, 0.0 if least > 1 else p, least)
+
+
 WRONG = {
     "upwards-and-the-likeliest": upwards_with_the_likeliest,
     "temperature-twice": lambda z, t, p, least: torch.softmax(
@@ -257,12 +300,12 @@ WRONG = {
     "p-for-each-alone": cutting(lambda shares, p: shares > p),
     "least-as-the-most": both_have_to_hold,
     "p-ignored": lambda z, t, p, least: top_p_by_loop(z, t, 0, least),
-    "share-of-the-likeliest": second_set.top_p_as_a_share_of_the_likeliest,
-    "largest-set-for-all": first_set.one_set_for_the_batch,
-    "gathered-back": second_set.top_p_put_back_by_order,
-    "least-by-number": fifth_set.first_columns_are_kept,
+    "share-of-the-likeliest": top_p_as_a_share_of_the_likeliest,
+    "largest-set-for-all": one_set_for_the_batch,
+    "gathered-back": top_p_put_back_by_order,
+    "least-by-number": first_columns_are_kept,
     "softmax-over-rows": softmax_down_the_columns,
-    "least-in-place-of-p": first_set.least_for_all,
+    "least-in-place-of-p": least_for_all,
     "top-p-drops-crossing": cutting(crossing_dropped),
     "keeps-everything": lambda z, t, p, least: F.softmax(z / t, dim=-1),
     "keeps-one-too-many": cutting(one_more),
@@ -297,6 +340,18 @@ def first_place_that_reaches(logits, temperature, p, least):
     return shares / shares.sum(-1, keepdim=True)
 
 
+def _top(logits, k):
+    last = logits.sort(-1, descending=True).values.gather(
+        1, k.clamp(max=logits.shape[1])[:, None] - 1
+    )
+    return logits.masked_fill(logits < last, -torch.inf).softmax(-1)
+
+
+def share_of_the_symbols(logits, temperature, p, least):
+    size = max(least, round(p * logits.shape[1]))
+    return _top(logits / temperature, torch.full((len(logits),), size))
+
+
 ODD = [
     (first_place_that_reaches, "never-reached"),
     (lambda z, t, p, least: top_p_by_loop(z, t * t, p, least), "other-temperature"),
@@ -309,7 +364,7 @@ ODD = [
     (mask_read_by_rank, "gathered-back"),
     (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "other-symbols"),
-    (first_set.share_of_the_symbols, "other-counts"),
+    (share_of_the_symbols, "other-counts"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
     (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
     (top_p_by_edge, "beyond-reaching"),
@@ -317,3 +372,292 @@ ODD = [
     (least_gives_a_chance, "nearly-zero"),
     (lambda z, t, p, least: z, "no-distribution"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def one_less_than_least(logits, temperature, p, least):
+    return _top_p(logits, temperature, p, least - 1)
+
+
+def temperature_squared(logits, temperature, p, least):
+    return _top_p(logits, temperature**2, p, least)
+
+
+def never_nothing(logits, temperature, p, least):
+    return _top_p(logits, temperature, max(p, 0.5), least)
+
+
+def top_p_with_one_more(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = (ranked.cumsum(dim=-1) - ranked < p) | (torch.arange(logits.shape[-1]) <= least)
+    ranked = torch.where(kept, ranked, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def temperature_for_the_choice_only(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)
+    kept = torch.zeros_like(kept).scatter(-1, order, kept)
+    return logits.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+def share_of_the_likeliest(logits, temperature, p, least):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    kept = (ranked >= p * ranked[:, :1]) | (torch.arange(logits.shape[-1]) < least)
+    ranked = ranked * kept
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# "at least the least likeliest symbols are kept"
+def least_counts_columns(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (order < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# "At least the `least` likeliest symbols are kept": of each row, not of the batch on average.
+def least_is_asked_of_the_batch(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = ranked.cumsum(dim=-1) - ranked < p
+    kept[:, 0] = True
+    if kept.sum() < least * len(kept):
+        kept[:, :least] = True
+    ranked = ranked * kept
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# "the smallest set of likeliest symbols whose probabilities together reach p": here what is cut
+# reaches p
+def tail_of_p(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1)
+    cut = ranked.cumsum(dim=-1) <= p
+    cut[:, -least:] = False
+    ranked = ranked.masked_fill(cut, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# "The temperature comes first: the set is chosen from softmax(logits / temperature)"
+def set_before_temperature(logits, temperature, p, least):
+    ranked, order = logits.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)
+    kept = torch.zeros_like(kept).scatter(-1, order, kept)
+    return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+# "Each row keeps the smallest set": what ties with the last is kept in task 4, not here
+def ties_are_kept(logits, temperature, p, least):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked = probabilities.sort(dim=-1, descending=True).values
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)
+    last = ranked.masked_fill(~kept, torch.inf).amin(dim=-1, keepdim=True)
+    probabilities = probabilities.masked_fill(probabilities < last, 0.0)
+    return probabilities / probabilities.sum(dim=-1, keepdim=True)
+
+
+# "whose probabilities together reach p": a set that has exactly p has reached it
+def reached_is_not_enough(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before <= p) | (torch.arange(logits.shape[-1]) < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# Does the two steps that the title names, and then applies the temperature.
+# "The temperature comes first: the set is chosen from softmax(logits / temperature)."
+def temperature_after_the_choice(logits, temperature, p, least):
+    ranked, order = logits.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    drop = before >= p
+    drop[:, :least] = False
+    cut = torch.zeros_like(drop).scatter(-1, order, drop)
+    return (logits.masked_fill(cut, -torch.inf) / temperature).softmax(dim=-1)
+
+
+# Copied a filter whose shift by one place was lost on the way.
+# "the symbol with which the sum crosses p belongs to it"
+def crossing_symbol_cut(logits, temperature, p, least):
+    logits = logits / temperature
+    sorted_logits, sorted_indices = torch.sort(logits, descending=True)
+    cumulative = F.softmax(sorted_logits, dim=-1).cumsum(dim=-1)
+    remove = cumulative > p
+    remove[..., :least] = False
+    remove = remove.scatter(1, sorted_indices, remove)
+    logits = logits.masked_fill(remove, -float("inf"))
+    return F.softmax(logits, dim=-1)
+
+
+# Wrote for one row and made it run for a batch.
+# "At least the `least` likeliest symbols are kept": in each row, not in all rows together
+def least_counted_over_the_batch(logits, temperature, p, least):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    keep = ranked.cumsum(dim=-1) - ranked < p
+    if keep.sum() < least:
+        keep[:, :least] = True
+    ranked = ranked * keep
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+# Thinks of the temperature as the last thing that happens before drawing.
+# "The temperature comes first: the set is chosen from softmax(logits / temperature)."
+def temperature_after_the_choice_of_set_8(logits, temperature, p, least):
+    ranked, order = logits.softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = (ranked.cumsum(dim=-1) - ranked) < p
+    kept[:, :least] = True
+    mask = torch.zeros_like(kept).scatter(-1, order, kept)
+    return (logits.masked_fill(~mask, -torch.inf) / temperature).softmax(dim=-1)
+
+
+# adapts the lines of a well-known library, and moves by `least` what was moved by one: "Each row
+# keeps the smallest set of likeliest symbols whose probabilities together reach `p`"
+def moved_by_the_least(logits, temperature, p, least):
+    logits = logits / temperature
+    sorted_logits, sorted_indices = torch.sort(logits, descending=True)
+    cumulative = sorted_logits.softmax(dim=-1).cumsum(dim=-1)
+    remove = cumulative >= p
+    remove[..., least:] = remove[..., :-least].clone()
+    remove[..., :least] = False
+    remove = remove.scatter(1, sorted_indices, remove)
+    return logits.masked_fill(remove, -float("inf")).softmax(dim=-1)
+
+
+# brings the sorted values back with the order that sorted them: "column j belongs to symbol j"
+def sorted_a_second_time(logits, temperature, p, least):
+    probabilities = torch.softmax(logits / temperature, dim=-1)
+    ranked, order = torch.sort(probabilities, dim=-1, descending=True)
+    keep = torch.cumsum(ranked, dim=-1) - ranked < p
+    keep[:, :least] = True
+    ranked = ranked * keep
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return ranked.gather(-1, order)
+
+
+# in a hurry, chooses the set from one distribution and returns another: "The temperature comes
+# first", and what is kept has the probabilities from which it was chosen
+def temperature_for_the_set_alone(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(-1).sort(dim=-1, descending=True)
+    before = ranked.cumsum(-1) - ranked
+    cut = before >= p
+    cut[:, :least] = False
+    cut = torch.zeros_like(cut).scatter(-1, order, cut)
+    return logits.masked_fill(cut, -torch.inf).softmax(-1)
+
+
+# Adapted a snippet that always keeps one symbol: "At least the `least` likeliest symbols are kept,
+# however small p is."
+def snippet_that_keeps_one(logits, temperature, p, least):
+    logits = logits / temperature
+    sorted_logits, sorted_indices = torch.sort(logits, descending=True)
+    cumulative_probs = torch.cumsum(torch.softmax(sorted_logits, dim=-1), dim=-1)
+    remove = cumulative_probs >= p
+    remove[..., 1:] = remove[..., :-1].clone()
+    remove[..., 0] = False
+    indices_to_remove = remove.scatter(-1, sorted_indices, remove)
+    return torch.softmax(logits.masked_fill(indices_to_remove, -math.inf), dim=-1)
+
+
+def least_of_the_first_columns(logits, temperature, p, least):
+    """Brings the mask back to the columns first, and then keeps the columns 0 … least − 1."""
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = torch.zeros_like(before, dtype=torch.bool).scatter(-1, order, before < p)
+    kept |= torch.arange(logits.shape[-1]) < least
+    probabilities = probabilities * kept
+    return probabilities / probabilities.sum(dim=-1, keepdim=True)
+
+
+def keeps_all_ties_with_the_last(logits, temperature, p, least):
+    """Keeps all that are as likely as the last symbol of the set, so the set isn't the smallest."""
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked = probabilities.sort(dim=-1, descending=True).values
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)
+    edge = ranked.masked_fill(~kept, torch.inf).amin(dim=-1, keepdim=True)
+    probabilities = probabilities.masked_fill(probabilities < edge, 0.0)
+    return probabilities / probabilities.sum(dim=-1, keepdim=True)
+
+
+def first_that_reaches_p(logits, temperature, p, least):
+    """Finds the crossing by argmax, which is 0 where rounding keeps the sum below a p of 1."""
+    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    crossing = (ranked.cumsum(dim=-1) >= p).int().argmax(dim=-1, keepdim=True)  # (B, 1)
+    count = (crossing + 1).clamp(min=least)
+    ranked = ranked.masked_fill(torch.arange(logits.shape[-1]) >= count, 0.0)
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def softmax_of_probabilities(logits, temperature, p, least):
+    """Renormalizes the kept probabilities by a second softmax, which makes them nearly equal."""
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = before < p
+    kept[:, :least] = True
+    ranked = ranked.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def one_number_for_all_rows(logits, temperature, p, least):
+    """Keeps as many symbols in every row as the row that needs the most of them."""
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    number = max(int((before < p).sum(dim=-1).max()), least)
+    ranked[:, number:] = 0.0
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+
+
+def gathered_back(logits, temperature, p, least):
+    """Returns the sorted values to their columns with gather(order), where scatter is needed."""
+    probabilities = (logits / temperature).softmax(dim=-1)
+    ranked, order = probabilities.sort(dim=-1, descending=True)
+    before = ranked.cumsum(dim=-1) - ranked
+    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)
+    ranked = ranked * kept
+    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
+    return ranked.gather(-1, order)
+
+
+UNLISTED = {
+    1: [
+        least_for_all,
+        one_less_than_least,
+        temperature_squared,
+        one_set_for_the_batch,
+        never_nothing,
+        share_of_the_symbols,
+    ],
+    2: [top_p_with_one_more, top_p_as_a_share_of_the_likeliest, top_p_put_back_by_order],
+    3: [temperature_for_the_choice_only, share_of_the_likeliest],
+    4: [least_counts_columns],
+    5: [first_columns_are_kept, least_is_asked_of_the_batch],
+    6: [tail_of_p, set_before_temperature, ties_are_kept, reached_is_not_enough],
+    7: [temperature_after_the_choice, crossing_symbol_cut],
+    8: [least_counted_over_the_batch, temperature_after_the_choice_of_set_8],
+    9: [moved_by_the_least, sorted_a_second_time, temperature_for_the_set_alone],
+    10: [snippet_that_keeps_one],
+    12: [least_of_the_first_columns],
+    13: [keeps_all_ties_with_the_last, first_that_reaches_p, temperature_for_the_choice_only],
+    14: [softmax_of_probabilities],
+    15: [one_number_for_all_rows],
+    16: [gathered_back],
+}

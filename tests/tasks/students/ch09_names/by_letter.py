@@ -5,8 +5,6 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_02 import ch09
-from unlisted.set_05 import ch09 as fifth_set
 
 
 def _nats(logits, y):
@@ -165,6 +163,41 @@ def letters_up_to(logits, x, y, boundary, longest):
     return torch.stack([losses[good & (place < k + 1)].mean() for k in range(longest)])
 
 
+# "Where x[b, t] is the boundary, the target is letter 0 ... One position on it is letter 1": a
+# target that does not count takes its place all the same.
+def place_waits_at_ignored_targets(logits, x, y, boundary, longest):
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            if place is None or y[b, t] < 0:
+                continue
+            if place < longest:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+            place += 1
+    return sums / counts
+
+
+def _by_place(logits, x, y, longest, began):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    place = torch.arange(x.shape[1]) - began
+    return losses, [(place == k) & (y >= 0) for k in range(longest)]
+
+
+def _began(tokens, boundary):
+    where = torch.arange(tokens.shape[1]).expand_as(tokens)
+    return torch.where(tokens == boundary, where, -1_000_000).cummax(dim=1).values
+
+
+def letters_as_shares_of_all(logits, x, y, boundary, longest):
+    losses, places = _by_place(logits, x, y, longest, _began(x, boundary))
+    return torch.stack([(losses * place).mean() for place in places])
+
+
 WRONG = {
     "counts-from-the-row": letters_at(lambda x, boundary: _by_counter(x, boundary, first=0)),
     "first-boundary-alone": letters_at(
@@ -185,8 +218,8 @@ WRONG = {
     "padding-counts": lambda *given: letters_loop(*given, padded=True),
     "places-cross-rows": lambda *given: letters_loop(*given, carry=True),
     "rest-in-the-last-place": lambda *given: letters_loop(*given, clamp=True),
-    "ignored-take-no-place": fifth_set.place_waits_at_ignored_targets,
-    "shares-of-all": ch09.letters_as_shares_of_all,
+    "ignored-take-no-place": place_waits_at_ignored_targets,
+    "shares-of-all": letters_as_shares_of_all,
     "summed": letters_summed,
     "rows-averaged-first": letters_row_means,
 }
@@ -382,3 +415,414 @@ ODD = [
     (letters_by_row_means, "not-finite"),
     (lambda *given: letters_loop(*given).squeeze(), "axis-of-one"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _by_letter(logits, x, y, boundary, longest, count=None, shift=0, begin=-10_000):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    place = where - torch.where(x == boundary, where, begin).cummax(1).values + shift
+    counts = (y != -100) if count is None else count(y)
+    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
+
+
+def boundary_is_zero(logits, x, y, boundary, longest):
+    return _by_letter(logits, x, y, 0, longest).nan_to_num(0.0)
+
+
+def boundary_targets_left_out(logits, x, y, boundary, longest):
+    return _by_letter(logits, x, y, boundary, longest, lambda y: (y != -100) & (y != boundary))
+
+
+def zero_targets_left_out(logits, x, y, boundary, longest):
+    return _by_letter(logits, x, y, boundary, longest, lambda y: y > 0)
+
+
+def places_from_one(logits, x, y, boundary, longest):
+    return _by_letter(logits, x, y, boundary, longest + 1)[1:]
+
+
+def up_to_that_place(logits, x, y, boundary, longest):
+    means = _by_letter(logits, x, y, boundary, longest)
+    return means.cumsum(0) / torch.arange(1, longest + 1)
+
+
+def probability_for_loss(logits, x, y, boundary, longest):
+    return (-_by_letter(logits, x, y, boundary, longest)).exp()
+
+
+def letters_counted_from_the_target(logits, x, y, boundary, longest):
+    losses, places = _by_place(logits, x, y, longest, _began(y, boundary))
+    return torch.stack([losses[place].mean() for place in places])
+
+
+def letters_from_the_start_of_the_row(logits, x, y, boundary, longest):
+    """Counts what stands before the first boundary as a name."""
+    losses, places = _by_place(logits, x, y, longest, _began(x, boundary).clamp(min=0))
+    return torch.stack([losses[place].mean() for place in places])
+
+
+def places_run_on_into_the_next_row(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+    where = torch.arange(x.numel())
+    began = torch.where(x.flatten() == boundary, where, -1_000_000).cummax(dim=0).values
+    place, counts = where - began, y.flatten() >= 0
+    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
+
+
+# "rows do not continue each other"; "before the first boundary of a row the place is unknown"
+def rows_read_as_one_text(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+    place, now = [], -1
+    for token in x.flatten().tolist():
+        now = 0 if token == boundary else (now + 1 if now >= 0 else -1)
+        place.append(now)
+    place = torch.tensor(place)
+    counts = y.flatten() >= 0
+    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
+
+
+# "later places do not count": here they count as the last one.
+def later_places_count_as_the_last(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    began = torch.where(x == boundary, where, -1_000_000).cummax(dim=1).values
+    counts = (began >= 0) & (y >= 0)
+    place = (where - began).clamp(max=longest - 1)
+    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
+
+
+# "Rows do not continue each other": the place goes on in the next row.
+def place_goes_on_in_the_next_row(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+    where = torch.arange(x.numel())
+    began = torch.where(x.flatten() == boundary, where, -1_000_000).cummax(dim=0).values
+    place, counts = where - began, y.flatten() >= 0
+    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
+
+
+# "Rows do not continue each other": the counter is not forgotten at the end of a row
+def counter_runs_on(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").tolist()
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    place = None
+    for loss, token, target in zip(losses, x.flatten().tolist(), y.flatten().tolist(), strict=True):
+        if token == boundary:
+            place = 0
+        elif place is not None:
+            place += 1
+        if place is not None and place < longest and target != -100:
+            sums[place] += loss
+            counts[place] += 1
+    return sums / counts
+
+
+# "the boundary at the end of a name is counted as if it were its next letter"
+def ends_left_out(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    place = where - torch.where(x == boundary, where, -(10**6)).cummax(dim=1).values
+    counted = (y >= 0) & (y != boundary)
+    return torch.stack([losses[(place == k) & counted].mean() for k in range(longest)])
+
+
+# "later places do not count": here they count at the last place
+def later_places_in_the_last(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place = min(place + 1, longest - 1)
+            if place is not None and y[b, t] != -100:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+    return sums / counts
+
+
+# Trusts ignore_index, which gives a loss of 0 and not none.
+# "Targets of −100 do not count."
+def ignored_as_zero(logits, x, y, boundary, longest):
+    B, T, V = logits.shape
+    loss = F.cross_entropy(logits.view(B * T, V), y.view(B * T), reduction="none").view(B, T)
+    sums, counts = [0.0] * longest, [0] * longest
+    for b in range(B):
+        place = None
+        for t in range(T):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is not None and place < longest:
+                sums[place] += loss[b, t].item()
+                counts[place] += 1
+    return torch.tensor([s / n for s, n in zip(sums, counts, strict=True)])
+
+
+# Begins the counter of every row with 0, as loops do.
+# "Before the first boundary of a row the place is unknown. Those positions do not count."
+def rows_begin_at_zero(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.permute(0, 2, 1), y, reduction="none")
+    places = torch.zeros_like(x)
+    for b in range(x.shape[0]):
+        place = 0
+        for t in range(x.shape[1]):
+            place = 0 if x[b, t] == boundary else place + 1
+            places[b, t] = place
+    valid = y != -100
+    return torch.stack([losses[valid & (places == k)].mean() for k in range(longest)])
+
+
+# Trusts that `ignore_index` takes care of −100 with reduction="none", too.
+# "Targets of −100 do not count": their zeros are averaged in
+def ignored_targets_as_zeros(logits, x, y, boundary, longest):
+    B, T, V = logits.shape
+    losses = F.cross_entropy(
+        logits.reshape(B * T, V), y.reshape(B * T), reduction="none", ignore_index=-100
+    ).view(B, T)
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    for b in range(B):
+        place = None
+        for t in range(T):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is not None and place < longest:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+    return sums / counts
+
+
+# Sets the counter before both loops.
+# "Rows do not continue each other."
+def counter_goes_on_into_the_next_row(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    found = [[] for _ in range(longest)]
+    letter = None
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                letter = 0
+            elif letter is not None:
+                letter += 1
+            if letter is not None and letter < longest and y[b, t] != -100:
+                found[letter].append(losses[b, t])
+    return torch.stack([torch.stack(one).mean() for one in found])
+
+
+# sets the counter once, before the loop over rows: "Rows do not continue each other"
+def counter_goes_on_in_the_next_row(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").view(y.shape)
+    sums = torch.zeros(longest)
+    counts = torch.zeros(longest)
+    place = None
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is not None and place < longest and y[b, t] != -100:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+    return sums / counts
+
+
+# comes from statistics and closes the table with a class of "and more": "later places do not count"
+def last_place_and_beyond(logits, x, y, boundary, longest):
+    B, T = x.shape
+    losses = F.cross_entropy(logits.view(B * T, -1), y.view(-1), reduction="none").view(B, T)
+    place = torch.full((B, T), -1)
+    for b in range(B):
+        k = -1
+        for t in range(T):
+            if x[b, t] == boundary:
+                k = 0
+            elif k >= 0:
+                k = min(k + 1, longest - 1)
+            place[b, t] = k
+    place[y == -100] = -1
+    return torch.stack([losses[place == k].mean() for k in range(longest)])
+
+
+# thinks that only letters are letters: "the boundary at the end of a name is counted as if it were
+# its next letter"
+def letters_without_the_end(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    found = [[] for _ in range(longest)]
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is None or place >= longest or y[b, t] < 0 or y[b, t] == boundary:
+                continue
+            found[place].append(losses[b, t])
+    return torch.stack([torch.stack(place).mean() for place in found])
+
+
+# Met "index out of bounds" at long names and clamped the place: "later places do not count"
+def later_places_with_the_last(logits, x, y, boundary, longest):
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    for b in range(x.shape[0]):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place = min(place + 1, longest - 1)
+            if place is not None and y[b, t] != -100:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+    return sums / counts
+
+
+def later_letters_in_the_last_place(logits, x, y, boundary, longest):
+    """Keeps the places inside the result with a clamp, so all later letters count at the
+    last place.
+    """
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    total, number = torch.zeros(longest), torch.zeros(longest)
+    for b in range(x.shape[0]):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place = min(place + 1, longest - 1)
+            if place is not None and y[b, t] != -100:
+                total[place] += losses[b, t]
+                number[place] += 1
+    return total / number
+
+
+def later_places_in_the_last_of_set_13(logits, x, y, boundary, longest):
+    """Clamps the place to longest - 1, so all later places count in the last mean."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    began = torch.where(x == boundary, where, -1).cummax(dim=1).values
+    place = (where - began).clamp(max=longest - 1)
+    counts = (began >= 0) & (y >= 0)
+    total = losses.new_zeros(longest).index_add_(0, place[counts], losses[counts])
+    return total / torch.bincount(place[counts], minlength=longest)
+
+
+def rows_without_a_boundary_counted(logits, x, y, boundary, longest):
+    """Finds the first boundary by argmax, which is 0 for a row without any: that row counts."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    is_boundary = x == boundary
+    first = is_boundary.int().argmax(dim=1, keepdim=True)
+    place = where - torch.where(is_boundary, where, 0).cummax(dim=1).values
+    counts = (where >= first) & (y != -100)
+    return torch.stack([losses[counts & (place == k)].mean() for k in range(longest)])
+
+
+def mean_of_the_means_of_rows(logits, x, y, boundary, longest):
+    """Takes each row's mean at a place first, then the mean of rows, however many each has."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    began = torch.where(x == boundary, where, -1_000_000).cummax(dim=1).values
+    place = where - began
+    found = []
+    for k in range(longest):
+        chosen = (place == k) & (y >= 0)
+        rows = [row[mask].mean() for row, mask in zip(losses, chosen, strict=True) if mask.any()]
+        found.append(torch.stack(rows).mean())
+    return torch.stack(found)
+
+
+def lumps_the_rest_together(logits, x, y, boundary, longest):
+    """Clamps the places, so all later letters are counted at place longest - 1."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    for b in range(x.shape[0]):
+        place = None
+        for t in range(x.shape[1]):
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is not None and y[b, t] != -100:
+                sums[min(place, longest - 1)] += losses[b, t]
+                counts[min(place, longest - 1)] += 1
+    return sums / counts
+
+
+def mean_of_the_rows_means(logits, x, y, boundary, longest):
+    """Takes each row's mean at a place, then the mean of the rows, however many names they hold."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    where = torch.arange(x.shape[1]).expand_as(x)
+    began = torch.where(x == boundary, where, -1_000_000).cummax(dim=1).values
+    place = (where - began).masked_fill(y == -100, -1)
+    found = []
+    for k in range(longest):
+        rows = losses.masked_fill(place != k, torch.nan).nanmean(dim=1)
+        found.append(rows.nanmean())
+    return torch.stack(found)
+
+
+def ignored_ones_take_no_place(logits, x, y, boundary, longest):
+    """Skips a target of -100 before it looks at x, so the counter stands still there."""
+    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
+    sums, counts = torch.zeros(longest), torch.zeros(longest)
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            if y[b, t] == -100:
+                continue
+            if x[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            if place is not None and place < longest:
+                sums[place] += losses[b, t]
+                counts[place] += 1
+    return sums / counts
+
+
+UNLISTED = {
+    1: [
+        boundary_is_zero,
+        boundary_targets_left_out,
+        zero_targets_left_out,
+        places_from_one,
+        up_to_that_place,
+        probability_for_loss,
+    ],
+    2: [
+        letters_counted_from_the_target,
+        letters_as_shares_of_all,
+        letters_from_the_start_of_the_row,
+    ],
+    3: [places_run_on_into_the_next_row],
+    4: [rows_read_as_one_text],
+    5: [
+        place_waits_at_ignored_targets,
+        later_places_count_as_the_last,
+        place_goes_on_in_the_next_row,
+    ],
+    6: [counter_runs_on, ends_left_out, later_places_in_the_last],
+    7: [ignored_as_zero, rows_begin_at_zero],
+    8: [ignored_targets_as_zeros, counter_goes_on_into_the_next_row],
+    9: [counter_goes_on_in_the_next_row, last_place_and_beyond, letters_without_the_end],
+    10: [later_places_with_the_last],
+    12: [later_letters_in_the_last_place],
+    13: [
+        later_places_in_the_last_of_set_13,
+        rows_without_a_boundary_counted,
+        mean_of_the_means_of_rows,
+    ],
+    14: [lumps_the_rest_together],
+    15: [mean_of_the_rows_means],
+    16: [ignored_ones_take_no_place],
+}

@@ -2,7 +2,6 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted.set_05 import ch09 as fifth_set
 
 
 def _cross(logits, y):
@@ -151,6 +150,32 @@ def hidden_for_cell(model, batches):
     return losses
 
 
+# "A row that is fresh starts blank": `fresh` is read when the batch is over.
+def blanks_after_the_batch(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        state = tuple(part.detach().masked_fill(fresh[None, :, None], 0.0) for part in state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "let the gradients in the parameters add up": they are shortened in between.
+def gradients_are_clipped(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach().masked_fill(fresh[None, :, None], 0.0) for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        losses.append(loss.item())
+    return losses
+
+
 WRONG = {
     "summed": summed_over_targets,
     "states-exchanged": hidden_for_cell,
@@ -159,8 +184,8 @@ WRONG = {
     "row-zero-decides": carried(lambda part, fresh, _: part * ~fresh[:, :1]),
     "last-position-only": loss_of_the_last_position,
     "batch-left-out": first_batch_to_warm_up,
-    "blanked-too-late": fifth_set.blanks_after_the_batch,
-    "gradients-clipped": fifth_set.gradients_are_clipped,
+    "blanked-too-late": blanks_after_the_batch,
+    "gradients-clipped": gradients_are_clipped,
     "start-gradients-cleared": cleared_at_the_start,
     "graph-kept": carried(only_fresh, detach=(True, False)),
     "not-detached": carried(only_fresh, detach=(False, False), retain=True),
@@ -346,3 +371,471 @@ ODD = [
     (left_in_evaluation, "mode-not-restored"),
     (one_row_never_goes_on, "other-starts"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _read(model, batches, blank=None, scale=lambda loss, x: loss, first=None):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            gone = fresh[None, :, None] if blank is None else blank(fresh)
+            state = tuple(s.detach().masked_fill(gone, 0.0) for s in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        scale(loss, x).backward()
+        losses.append(loss.item())
+    return losses
+
+
+def gradients_cleared_first(model, batches):
+    for parameter in model.parameters():
+        parameter.grad = None
+    return _read(model, batches)
+
+
+def mean_of_the_batches(model, batches):
+    return _read(model, batches, scale=lambda loss, x: loss / len(batches))
+
+
+def states_exchanged(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(s.detach().masked_fill(fresh[None, :, None], 0.0) for s in state[::-1])
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def sums_of_losses(model, batches):
+    return [loss * batches[0][0].numel() for loss in _read(model, batches)]
+
+
+def blank_a_batch_late(model, batches):
+    state, losses, before = None, [], None
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(s.detach().masked_fill(before[None, :, None], 0.0) for s in state)
+        before = fresh
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def last_position_only(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(s.detach().masked_fill(fresh[None, :, None], 0.0) for s in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits[:, -1], y[:, -1])
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def _read_of_set_2(model, batches, restart):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = restart(tuple(part.detach() for part in state), fresh)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def read_blank_if_any_is_fresh(model, batches):
+    return _read_of_set_2(model, batches, lambda state, fresh: None if fresh.any() else state)
+
+
+def read_with_the_cell_kept(model, batches):
+    return _read_of_set_2(
+        model,
+        batches,
+        lambda state, fresh: (state[0].masked_fill(fresh[None, :, None], 0.0), state[1]),
+    )
+
+
+def read_with_the_others_blank(model, batches):
+    """Clears the rows that continue, and carries the ones that start over."""
+    return _read_of_set_2(
+        model,
+        batches,
+        lambda state, fresh: tuple(part * fresh[None, :, None] for part in state),
+    )
+
+
+def gradients_averaged_over_the_batches(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach() * ~fresh[None, :, None] for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "blank, which is all zeros": hidden and cell
+def cell_is_never_blank(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden, cell = (part.detach() for part in state)
+            state = (hidden.masked_fill(fresh[None, :, None], 0.0), cell)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "go backward through the loss of every batch, and let the gradients in the parameters add up"
+def gradient_averaged_over_batches(model, batches):
+    state, losses = None, []
+    batches = list(batches)
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach() * ~fresh[None, :, None] for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "Go backward through the loss of every batch": of its mean over the batches it is a fraction.
+def loss_divided_by_the_batches(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach().masked_fill(fresh[None, :, None], 0.0) for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "A row that is fresh starts blank": here it is blank one batch later
+def blank_one_batch_late(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+        state = tuple(part.detach().masked_fill(fresh[None, :, None], 0.0) for part in state)
+    return losses
+
+
+# "starts blank, which is all zeros": hidden and cell
+def cell_carried_over(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden, cell = (part.detach() for part in state)
+            state = hidden.masked_fill(fresh[None, :, None], 0.0), cell
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# "let the gradients in the parameters add up [...] and set nothing to zero": also what was there
+# before
+def gradients_cleared_first_of_set_6(model, batches):
+    for parameter in model.parameters():
+        parameter.grad = None
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(p.detach().masked_fill(fresh[None, :, None], 0.0) for p in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# Starts all rows over as soon as one is fresh.
+# "every other row starts from the state that it had at the end of the batch before"
+def all_rows_blank(model, batches):
+    losses = []
+    state = None
+    for x, y, fresh in batches:
+        if fresh.any():
+            state = None
+        logits, state = model.read(x, state)
+        state = (state[0].detach(), state[1].detach())
+        loss = F.cross_entropy(logits.transpose(1, 2), y)
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# Adds the losses up and goes backward once, to save time, divided by how many they are.
+# "Go backward through the loss of every batch, and let the gradients … add up."
+def mean_of_the_batches_of_set_7(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = [s.detach() * (~fresh)[None, :, None] for s in state]
+        logits, state = model.read(x, None if state is None else tuple(state))
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+    torch.stack(losses).mean().backward()
+    return [loss.item() for loss in losses]
+
+
+# Followed the advice of the error message "Trying to backward through the graph a second time".
+# "no gradient flows from one batch into the one before"
+def graph_retained(model, batches):
+    state = None
+    losses = []
+    for x, y, fresh in batches:
+        if state is not None:
+            keep = (~fresh).float()[None, :, None]
+            state = (state[0] * keep, state[1] * keep)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.view(-1, logits.shape[-1]), y.view(-1))
+        loss.backward(retain_graph=True)
+        losses.append(loss.item())
+    return losses
+
+
+# Blanks the state after the batch that says where rows are fresh.
+# "A row that is fresh starts blank": here it starts the next batch blank
+def blank_one_batch_late_of_set_8(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+        h, c = state
+        mask = fresh.view(1, -1, 1)
+        state = (h.detach().masked_fill(mask, 0.0), c.detach().masked_fill(mask, 0.0))
+    return losses
+
+
+# Thinks of the hidden vector as the state, and of the cell as something internal.
+# "With `state=None` every row starts blank, which is all zeros": the cell as well
+def cell_of_fresh_rows_kept(model, batches):
+    losses = []
+    hidden = cell = None
+    for x, y, fresh in batches:
+        state = None
+        if hidden is not None:
+            hidden = hidden.detach() * (~fresh).view(1, -1, 1)
+            state = (hidden, cell.detach())
+        logits, (hidden, cell) = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# did what the error message said: "no gradient flows from one batch into the one before"
+def graph_retained_of_set_9(model, batches):
+    losses = []
+    state = None
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden, cell = state
+            keep = (~fresh).float().view(1, -1, 1)
+            state = (hidden * keep, cell * keep)
+        logits, state = model.read(x, state)
+        B, T, V = logits.shape
+        loss = F.cross_entropy(logits.reshape(B * T, V), y.reshape(B * T))
+        loss.backward(retain_graph=True)
+        losses.append(loss.item())
+    return losses
+
+
+# takes `fresh` for what comes after the batch: "A row that is fresh starts blank"
+def blank_after_the_batch(model, batches):
+    losses = []
+    state = None
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+        state = tuple(s.detach().masked_fill(fresh.view(1, -1, 1), 0) for s in state)
+    return losses
+
+
+# in a hurry, starts the whole batch again: "every other row starts from the state that it had at
+# the end of the batch before"
+def one_fresh_row_is_enough(model, batches):
+    losses, state = [], None
+    for x, y, fresh in batches:
+        if fresh.any():
+            state = None
+        if state is not None:
+            state = (state[0].detach(), state[1].detach())
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.transpose(1, 2), y)
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+# Takes `fresh` for the end of a text rather than its beginning: "A row that is fresh starts blank"
+def blanks_after_the_batch_of_set_10(model, batches):
+    losses = []
+    state = None
+    for x, y, fresh in batches:
+        logits, (hidden, cell) = model.read(x, state)
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), y.reshape(-1))
+        loss.backward()
+        losses.append(loss.item())
+        keep = (~fresh).float().view(1, -1, 1)
+        state = hidden.detach() * keep, cell.detach() * keep
+    return losses
+
+
+def gradients_of_the_mean(model, batches):
+    """Divides each loss by the number of batches before backward, as when gradients accumulate."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            keep = (~fresh).float()[None, :, None]
+            state = tuple(part.detach() * keep for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+def blank_after_a_fresh_batch(model, batches):
+    """Blanks a fresh row's state after its batch, for the next one, and not before it."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+        blank = fresh[None, :, None]
+        state = tuple(part.detach().masked_fill(blank, 0.0) for part in state)
+    return losses
+
+
+def gradients_averaged_over_batches(model, batches):
+    """Divides each loss by the number of batches before backward, so gradients are a mean."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            blank = fresh[None, :, None]
+            state = tuple(part.detach().masked_fill(blank, 0.0) for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+def logits_viewed_as_classes_first(model, batches):
+    """Brings the logits to (B, V, T) by a reshape and not a transpose, which scrambles them."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            blank = fresh[None, :, None]
+            state = tuple(part.detach().masked_fill(blank, 0.0) for part in state)
+        logits, state = model.read(x, state)
+        B, T, V = logits.shape
+        loss = F.cross_entropy(logits.reshape(B, V, T), y)
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def averages_over_batches(model, batches):
+    """Goes backward through loss / len(batches), so the gradients are averaged, not added up."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden, cell = state
+            blank = fresh.view(1, -1, 1)
+            state = hidden.detach().masked_fill(blank, 0), cell.detach().masked_fill(blank, 0)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+def detached_after_every_token(model, batches):
+    """Reads token by token and detaches after each, so no gradient flows inside a batch either."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.masked_fill(fresh.view(1, -1, 1), 0.0) for part in state)
+        answers = []
+        for t in range(x.shape[1]):
+            logits, state = model.read(x[:, t : t + 1], state)
+            state = tuple(part.detach() for part in state)
+            answers.append(logits)
+        loss = F.cross_entropy(torch.cat(answers, dim=1).flatten(0, 1), y.flatten())
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def gradients_averaged_over_batches_of_set_16(model, batches):
+    """Divides each loss by the number of batches before backward: gradients do not add up."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            hidden, cell = state
+            blank = fresh[None, :, None]
+            state = (
+                hidden.detach().masked_fill(blank, 0.0),
+                cell.detach().masked_fill(blank, 0.0),
+            )
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        (loss / len(batches)).backward()
+        losses.append(loss.item())
+    return losses
+
+
+UNLISTED = {
+    1: [
+        gradients_cleared_first,
+        mean_of_the_batches,
+        states_exchanged,
+        sums_of_losses,
+        blank_a_batch_late,
+        last_position_only,
+    ],
+    2: [read_blank_if_any_is_fresh, read_with_the_cell_kept, read_with_the_others_blank],
+    3: [gradients_averaged_over_the_batches],
+    4: [cell_is_never_blank, gradient_averaged_over_batches],
+    5: [loss_divided_by_the_batches, gradients_are_clipped, blanks_after_the_batch],
+    6: [blank_one_batch_late, cell_carried_over, gradients_cleared_first_of_set_6],
+    7: [all_rows_blank, mean_of_the_batches_of_set_7],
+    8: [graph_retained, blank_one_batch_late_of_set_8, cell_of_fresh_rows_kept],
+    9: [graph_retained_of_set_9, blank_after_the_batch, one_fresh_row_is_enough],
+    10: [blanks_after_the_batch_of_set_10],
+    12: [gradients_of_the_mean],
+    13: [
+        blank_after_a_fresh_batch,
+        gradients_averaged_over_batches,
+        logits_viewed_as_classes_first,
+    ],
+    14: [averages_over_batches],
+    15: [detached_after_every_token],
+    16: [gradients_averaged_over_batches_of_set_16],
+}

@@ -1,9 +1,10 @@
 """Students' answers to 09/last."""
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_05 import ch09 as fifth_set
 
 
 @torch.no_grad()
@@ -112,12 +113,38 @@ def last_from(first):
     return answer
 
 
+# "Return one mean loss for each entry of `lengths`": a length that comes twice is answered once.
+def a_length_is_answered_once(model, tokens, lengths):
+    found = {}
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found[T] = F.cross_entropy(logits, windows[:, -1]).item()
+    return list(found.values())
+
+
+# "Return one mean loss for each entry": the mean of the means of chunks, the last of which is
+# smaller.
+def mean_of_the_means_of_chunks(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        means = []
+        for chunk in windows.split(8):
+            with torch.no_grad():
+                logits = model(chunk[:, :-1])[0][:, -1]
+            means.append(F.cross_entropy(logits, chunk[:, -1]).item())
+        found.append(sum(means) / len(means))
+    return found
+
+
 WRONG = {
     "one-target-more": last_from(-1),
     "first-target-lost": last_from(1),
-    "answered-once": fifth_set.a_length_is_answered_once,
+    "answered-once": a_length_is_answered_once,
     "beginning-of-the-longest": last_at_the_beginning,
-    "chunks-averaged": fifth_set.mean_of_the_means_of_chunks,
+    "chunks-averaged": mean_of_the_means_of_chunks,
     "other-targets": last_loss(own=True),
     "first-targets": last_aligned_left,
     "all-positions": last_loss(everywhere=True),
@@ -281,3 +308,376 @@ ODD = [
     (last_of_two_at_least, "another-past"),
     (last_but_for_a_single_one, "single-target"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _last(model, tokens, lengths, first=None, place=-1):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[first(lengths, T) if first else max(lengths) - T :]
+        logits = model(windows[:, :-1])[0][:, place]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def lengths_sorted(model, tokens, lengths):
+    return _last(model, tokens, sorted(lengths))
+
+
+def last_token_no_target(model, tokens, lengths):
+    return _last(model, tokens[:-1], lengths)
+
+
+def same_windows_for_all(model, tokens, lengths):
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    logits = model(windows[:, :-1])[0]
+    return [F.cross_entropy(logits[:, T - 1], windows[:, T]).item() for T in lengths]
+
+
+def averaged_over_the_window(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        logits = model(windows[:, :-1])[0]
+        found.append(F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten()).item())
+    return found
+
+
+def one_target_more(model, tokens, lengths):
+    return _last(model, tokens, lengths, first=lambda ls, T: max(max(ls) - T - 1, 0))
+
+
+def perplexities(model, tokens, lengths):
+    return [math.exp(loss) for loss in _last(model, tokens, lengths)]
+
+
+def losses_without_the_last_target(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens[:-1].unfold(0, T + 1, 1)[max(lengths) - T :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def losses_from_short_to_long(model, tokens, lengths):
+    found = []
+    for T in sorted(lengths):
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def losses_after_the_first_token(model, tokens, lengths):
+    """Takes the logits at the first token of each window."""
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, 0]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def as_many_targets_but_the_first_ones(model, tokens, lengths):
+    found, count = [], len(tokens) - max(lengths)
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[:count]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+# "return one mean loss for each entry of lengths, in that order"
+def shortest_length_first(model, tokens, lengths):
+    found = []
+    for T in sorted(lengths):
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+# "the model reads the T tokens right before the target"
+def first_tokens_of_the_longest_past(model, tokens, lengths):
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    found = []
+    for T in lengths:
+        with torch.no_grad():
+            logits = model(windows[:, :T])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+# "the model reads the T tokens right before the target and nothing else": it reads zeros, too.
+def shorter_pasts_are_filled_with_zeros(model, tokens, lengths):
+    longest, found = max(lengths), []
+    windows = tokens.unfold(0, longest + 1, 1)
+    for T in lengths:
+        past = windows[:, :-1].clone()
+        past[:, : longest - T] = 0
+        with torch.no_grad():
+            logits = model(past)[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+# "the T tokens right before the target": here the first T of the longest window, and another
+# target
+@torch.no_grad()
+def first_tokens_of_the_longest(model, tokens, lengths):
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    found = []
+    for T in lengths:
+        logits = model(windows[:, :T])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, T]).item())
+    return found
+
+
+# "at least max(lengths) tokens before it": the lengths may come in any order
+@torch.no_grad()
+def longest_is_named_last(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(0, lengths[-1] - T) :]
+        logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+# "one mean loss for each entry of lengths": also where an entry comes twice
+@torch.no_grad()
+def one_for_each_length(model, tokens, lengths):
+    found = {}
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        logits = model(windows[:, :-1])[0][:, -1]
+        found[T] = F.cross_entropy(logits, windows[:, -1]).item()
+    return list(found.values())
+
+
+# Writes the loop over the targets with Python's range and loses one at the end.
+# "Every such token of the text is a target, the last one too."
+def last_target_lost(model, tokens, lengths):
+    longest = max(lengths)
+    result = []
+    for T in lengths:
+        starts = range(longest - T, len(tokens) - T - 1)
+        x = torch.stack([tokens[i : i + T] for i in starts])
+        y = torch.stack([tokens[i + T] for i in starts])
+        with torch.no_grad():
+            logits, _ = model(x)
+        result.append(F.cross_entropy(logits[:, -1], y).item())
+    return result
+
+
+# Reads the longest windows once and takes the logits at position T − 1 of them.
+# "the model reads the T tokens right before the target and nothing else"
+def one_pass_for_all_lengths(model, tokens, lengths):
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    with torch.no_grad():
+        logits, _ = model(windows[:, :-1])
+    losses = []
+    for T in lengths:
+        losses.append(F.cross_entropy(logits[:, T - 1], windows[:, T]).item())
+    return losses
+
+
+# Wants to spare runs: the model reads each long window once.
+# "For a length T the model reads the T tokens right before the target": here others follow it
+def long_windows_read_once(model, tokens, lengths):
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    x, y = windows[:, :-1], windows[:, 1:]
+    with torch.no_grad():
+        logits, _ = model(x)
+    return [F.cross_entropy(logits[:, T - 1], y[:, T - 1]).item() for T in lengths]
+
+
+# Goes through the targets in batches of 16, and averages what the batches give.
+# "the mean loss": the last batch is smaller, and its targets count more
+def mean_of_the_means_of_batches(model, tokens, lengths):
+    start = max(lengths)
+    result = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[start - T :]
+        losses = []
+        for part in windows.split(16):
+            with torch.no_grad():
+                logits, _ = model(part[:, :-1])
+            losses.append(F.cross_entropy(logits[:, -1], part[:, -1]).item())
+        result.append(sum(losses) / len(losses))
+    return result
+
+
+# sorts the lengths to find the longest: "one mean loss for each entry of `lengths`, in that order"
+def sorted_to_find_the_longest(model, tokens, lengths):
+    lengths.sort()
+    longest = lengths[-1]
+    losses = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[longest - T :]
+        with torch.no_grad():
+            logits, _ = model(windows[:, :-1])
+        losses.append(F.cross_entropy(logits[:, -1], windows[:, -1]).item())
+    return losses
+
+
+# cuts the windows of the longest past from the wrong end: "the T tokens right before the target"
+def front_of_the_longest_past(model, tokens, lengths):
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    targets = windows[:, -1]
+    result = []
+    for T in lengths:
+        with torch.no_grad():
+            logits, _ = model(windows[:, :T])
+        result.append(F.cross_entropy(logits[:, -1, :], targets).item())
+    return result
+
+
+# Makes the numbers of targets equal, and takes the windows in front: "Every such token of the text
+# is a target, the last one too."
+def as_many_windows_from_the_start(model, tokens, lengths):
+    n = len(tokens) - max(lengths)
+    losses = []
+    with torch.no_grad():
+        for T in lengths:
+            x = torch.stack([tokens[i : i + T] for i in range(n)])
+            y = torch.stack([tokens[i + T] for i in range(n)])
+            logits, _ = model(x)
+            losses.append(F.cross_entropy(logits[:, -1, :], y).item())
+    return losses
+
+
+def mean_of_the_chunks_means(model, tokens, lengths):
+    """Reads 16 windows at a time and takes the mean of means,
+    so a short last chunk counts too much.
+    """
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(lengths) - T :]
+        means = []
+        for chunk in windows.split(16):
+            with torch.no_grad():
+                logits, _ = model(chunk[:, :-1])
+            means.append(F.cross_entropy(logits[:, -1], chunk[:, -1]).item())
+        found.append(sum(means) / len(means))
+    return found
+
+
+def targets_inside_the_longest_windows(model, tokens, lengths):
+    """Begins all lengths where the longest window begins, so each has other targets."""
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    found = []
+    for T in lengths:
+        with torch.no_grad():
+            logits = model(windows[:, :T])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, T]).item())
+    return found
+
+
+def short_pasts_padded_with_zeros(model, tokens, lengths):
+    """Fills short pasts up to the longest with token 0, which the model then reads as well."""
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    found = []
+    for T in lengths:
+        x = windows[:, :-1].clone()
+        x[:, : longest - T] = 0
+        with torch.no_grad():
+            logits = model(x)[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def targets_of_windows_side_by_side(model, tokens, lengths):
+    """Lays the longest windows side by side, so only one token in max(lengths) is a target."""
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, longest)
+    found = []
+    for T in lengths:
+        with torch.no_grad():
+            logits = model(windows[:, -T - 1 : -1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def positions_of_the_longest(model, tokens, lengths):
+    """Reads the longest windows once and takes position T - 1 of them: targets differ with T."""
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    x, y = windows[:, :-1], windows[:, 1:]
+    with torch.no_grad():
+        logits, _ = model(x)
+    return [F.cross_entropy(logits[:, T - 1], y[:, T - 1]).item() for T in lengths]
+
+
+def short_pasts_filled_with_zeros(model, tokens, lengths):
+    """Blanks the older tokens with token 0, which the model reads in front of a short past."""
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    x, y = windows[:, :-1], windows[:, -1]
+    found = []
+    for T in lengths:
+        past = x.clone()
+        past[:, : max(lengths) - T] = 0
+        with torch.no_grad():
+            logits, _ = model(past)
+        found.append(F.cross_entropy(logits[:, -1], y).item())
+    return found
+
+
+def older_tokens_zeroed(model, tokens, lengths):
+    """Gives the longest past for every T, with zeros in place of what lies further back than T."""
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, 1)
+    found = []
+    for T in lengths:
+        x = windows[:, :-1].clone()
+        x[:, : longest - T] = 0
+        with torch.no_grad():
+            logits, _ = model(x)
+        found.append(F.cross_entropy(logits[:, -1], windows[:, -1]).item())
+    return found
+
+
+UNLISTED = {
+    1: [
+        lengths_sorted,
+        last_token_no_target,
+        same_windows_for_all,
+        averaged_over_the_window,
+        one_target_more,
+        perplexities,
+    ],
+    2: [losses_without_the_last_target, losses_from_short_to_long, losses_after_the_first_token],
+    3: [as_many_targets_but_the_first_ones],
+    4: [shortest_length_first, first_tokens_of_the_longest_past],
+    5: [
+        a_length_is_answered_once,
+        shorter_pasts_are_filled_with_zeros,
+        mean_of_the_means_of_chunks,
+    ],
+    6: [first_tokens_of_the_longest, longest_is_named_last, one_for_each_length],
+    7: [last_target_lost, one_pass_for_all_lengths],
+    8: [long_windows_read_once, mean_of_the_means_of_batches],
+    9: [sorted_to_find_the_longest, front_of_the_longest_past],
+    10: [as_many_windows_from_the_start],
+    12: [mean_of_the_chunks_means],
+    13: [
+        targets_inside_the_longest_windows,
+        short_pasts_padded_with_zeros,
+        targets_of_windows_side_by_side,
+    ],
+    14: [positions_of_the_longest],
+    15: [short_pasts_filled_with_zeros],
+    16: [older_tokens_zeroed],
+}

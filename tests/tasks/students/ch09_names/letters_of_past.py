@@ -166,3 +166,80 @@ ODD = [
     ),
     (lambda: [1, 2, 3], "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "measure the mean loss in nats"
+def perplexities():
+    return {"text": "names", "one": 11.69, "two": 9.478, "three": 9.574, "four": 12.9}
+
+
+# "Measure the mean loss in nats": these are bits.
+def bits():
+    return {"text": "names", "one": 3.548, "two": 3.245, "three": 3.259, "four": 3.689}
+
+
+def losses_on_the_training_split():
+    """Measured the tables on the training split, where they were counted, not on validation."""
+    return {"text": "names", "one": 2.455, "two": 2.213, "three": 2.111, "four": 2.233}
+
+
+def counted_in_the_whole_text():
+    """Counted the whole list, validation names included, and not the training split alone."""
+    return {"text": "names", "one": 2.4563, "two": 2.2216, "three": 2.1472, "four": 2.3487}
+
+
+def one_shared_by_a_row():
+    """Added 1 / 27 to every count, so that each row gets 1 in all, and not 1 to every count."""
+    return {"text": "names", "one": 2.4595, "two": 2.2458, "three": 2.2053, "four": 2.4536}
+
+
+def mean_over_contexts():
+    """Took the mean loss of each context and then the mean of contexts, not the mean of tokens."""
+    return {"text": "names", "one": 2.2441, "two": 2.2423, "three": 2.4503, "four": 2.7362}
+
+
+def counted_by_indexing():
+    """Counts with counts[rows] += 1, which adds 1 however often a row occurs: all are 0 or 1."""
+    return {
+        "text": "names",
+        "one": 3.2688,
+        "two": 3.1587,
+        "three": 3.0263,
+        "four": 3.0054,
+    }
+
+
+def contexts_end_at_the_boundary():
+    """Writes boundaries for all letters before the name began, so no context reaches across."""
+    return {
+        "text": "names",
+        "one": 2.4592,
+        "two": 2.2471,
+        "three": 2.2239,
+        "four": 2.3969,
+    }
+
+
+def grams_for_letters():
+    """Takes n for the length of the n-gram, the letter itself included: pasts of 0 to 3 letters."""
+    return {
+        "text": "names",
+        "one": 2.827,
+        "two": 2.459,
+        "three": 2.249,
+        "four": 2.259,
+    }
+
+
+UNLISTED = {
+    4: [perplexities],
+    5: [bits],
+    12: [losses_on_the_training_split],
+    13: [counted_in_the_whole_text, one_shared_by_a_row, mean_over_contexts],
+    14: [counted_by_indexing],
+    15: [contexts_end_at_the_boundary],
+    16: [grams_for_letters],
+}

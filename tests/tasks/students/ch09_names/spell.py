@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import torch
-from unlisted.set_03.ch09 import boundary_always_in_front
-from unlisted.set_05 import ch09 as fifth_set
+import torch.nn.functional as F
 
 
 def spell_loop(model, prefix, shortest, longest, temperature, uniform):
@@ -150,6 +149,69 @@ def largest_first(p, u, _):
     return int(symbols[_how_many(p, u)])
 
 
+# "draws the first token whose cumulative probability is larger than u": searchsorted looks for one
+# that is at least u.
+def searches_for_at_least_u(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) == longest:
+            break
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        token = int(torch.searchsorted(logits.softmax(dim=-1).cumsum(dim=-1), u))
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "The next number u of `uniform`": with a prefix it begins further on in the list.
+def numbers_by_place_in_the_name(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    while len(letters) < longest:
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        u = uniform[len(letters) % len(uniform)]
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def boundary_always_in_front(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) == longest:
+            break
+        context = torch.tensor([0, *letters[max(0, len(letters) - model.block_size + 1) :]])
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        cumulative = logits.softmax(dim=-1).cumsum(dim=-1)
+        token = int((cumulative <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
 WRONG = {
     "temperature-ignored": spelled_with(temper="no"),
     "crops-the-end": spelled_with(lambda letters, size: [0, *letters][:size]),
@@ -167,8 +229,8 @@ WRONG = {
     "one-letter-too-many": spelled_with(most=lambda longest, p: longest + 1),
     "one-more-than-shortest": spelled_with(least=lambda shortest, longest: shortest + 1),
     "boundary-in-front": spelled_with(returned=lambda letters: [0, *letters]),
-    "as-large-is-enough": fifth_set.searches_for_at_least_u,
-    "numbers-by-place": fifth_set.numbers_by_place_in_the_name,
+    "as-large-is-enough": searches_for_at_least_u,
+    "numbers-by-place": numbers_by_place_in_the_name,
     "prefix-changed": spell_into_the_prefix,
     "boundary-kept": spelled(keep=True),
     "writes-on": spelled(stop=False),
@@ -325,3 +387,574 @@ ODD = [
     (spell_never_above_one, "other-names"),
     (spell_shortest_below_longest, "shortest-is-longest"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+@torch.no_grad()
+def _spell(
+    model, prefix, shortest, longest, temperature, uniform, right=True, reverse=False, early=0
+):
+    mode = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) >= longest:
+            break
+        context = torch.tensor([[0, *letters][-model.block_size :]])
+        logits = model(context)[0][0, -1] / temperature
+        if len(letters) < shortest + early:
+            logits[0] = -torch.inf
+        shares = logits.softmax(0)
+        if reverse:
+            shares = shares.flip(0)
+        token = int(torch.searchsorted(shares.cumsum(0), torch.tensor(u), right=right))
+        token = len(shares) - 1 - token if reverse else min(token, len(shares) - 1)
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(mode)
+    return letters
+
+
+def equal_counts_as_larger(*given):
+    return _spell(*given, right=False)
+
+
+def one_letter_longer_at_least(*given):
+    return _spell(*given, early=1)
+
+
+def drawn_from_the_other_end(*given):
+    return _spell(*given, reverse=True)
+
+
+def training_mode_in_the_end(model, *given):
+    letters = _spell(model, *given)
+    model.train()
+    return letters
+
+
+def grows_the_prefix(model, prefix, *given):
+    letters = _spell(model, prefix, *given)
+    prefix.extend(letters[len(prefix) :])
+    return prefix
+
+
+def same_number_every_time(model, prefix, shortest, longest, temperature, uniform):
+    return _spell(model, prefix, shortest, longest, temperature, uniform[:1] * len(uniform))
+
+
+def _spell_of_set_2(model, prefix, uniform, temperature, over, cut):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if over(letters):
+            break
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        token = int((cut(logits, letters).cumsum(dim=-1) <= u).sum())
+        if token == 0 or token == len(logits):
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def _no_boundary(shortest):
+    def cut(logits, letters):
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        return logits.softmax(dim=-1)
+
+    return cut
+
+
+def spelled_longest_beyond_the_prefix(model, prefix, shortest, longest, temperature, uniform):
+    def over(letters):
+        return len(letters) == len(prefix) + longest
+
+    return _spell_of_set_2(model, prefix, uniform, temperature, over, _no_boundary(shortest))
+
+
+def spelled_without_dividing_again(model, prefix, shortest, longest, temperature, uniform):
+    def cut(logits, letters):
+        probabilities = logits.softmax(dim=-1)
+        if len(letters) < shortest:
+            probabilities[0] = 0
+        return probabilities
+
+    return _spell_of_set_2(
+        model, prefix, uniform, temperature, lambda found: len(found) == longest, cut
+    )
+
+
+def spelled_one_letter_too_short(model, prefix, shortest, longest, temperature, uniform):
+    """Allows the boundary when one letter is still missing."""
+    return _spell_of_set_2(
+        model,
+        prefix,
+        uniform,
+        temperature,
+        lambda found: len(found) == longest,
+        _no_boundary(shortest - 1),
+    )
+
+
+# "the boundary followed by the letters so far, of which it reads the last block_size tokens"
+def boundary_always_in_sight(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) == longest:
+            break
+        room = model.block_size - 1
+        context = torch.tensor([0, *(letters[-room:] if room else [])])
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "of which it reads the last model.block_size tokens": the boundary is kept in front of them.
+def boundary_stays_in_front(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) == longest:
+            break
+        context = torch.tensor([0, *letters[-(model.block_size - 1) :]])
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "your functions leave what they are given as it was": the numbers are the caller's list.
+def numbers_are_popped_off_the_list(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    while len(letters) < longest:
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        u = uniform.pop(0)
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "of which it reads the last model.block_size tokens": here the boundary is always among them
+@torch.no_grad()
+def boundary_always_in_front_of_set_6(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters, numbers = list(prefix), iter(uniform)
+    while len(letters) < longest:
+        past = letters[max(0, len(letters) - model.block_size + 1) :]
+        logits = model(torch.tensor([[0, *past]]))[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        cumulated = logits.softmax(dim=-1).cumsum(dim=-1)
+        token = int((cumulated <= next(numbers)).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "the first token whose cumulative probability is larger than u": a boundary that must not be
+# drawn has 0, which is not larger than a u of 0
+@torch.no_grad()
+def at_least_u(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters, numbers = list(prefix), iter(uniform)
+    while len(letters) < longest:
+        logits = model(torch.tensor([[0, *letters]])[:, -model.block_size :])[0][0, -1]
+        logits = logits / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        cumulated = logits.softmax(dim=-1).cumsum(dim=-1)
+        token = int((cumulated < next(numbers)).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# "The name ends [...] when it has longest letters. Letters of the prefix count": a prefix that has
+# them all gets one more
+@torch.no_grad()
+def one_letter_in_any_case(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = [*prefix]
+    for u in uniform:
+        logits = model(torch.tensor([[0, *letters]])[:, -model.block_size :])[0][0, -1]
+        logits = logits / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+        if len(letters) >= longest:
+            break
+    model.train(was_training)
+    return letters
+
+
+# Sets the probability of the boundary to 0 and draws from what is left.
+# "its probability is 0, and the others sum to 1"
+def not_renormalized(model, prefix, shortest, longest, temperature, uniform):
+    mode = model.training
+    model.eval()
+    letters = prefix[:]
+    numbers = iter(uniform)
+    while len(letters) < longest:
+        context = [0, *letters][-model.block_size :]
+        with torch.no_grad():
+            logits, _ = model(torch.tensor([context]))
+        probabilities = F.softmax(logits[0, -1] / temperature, dim=-1)
+        if len(letters) < shortest:
+            probabilities[0] = 0.0
+        u = next(numbers)
+        token = len(probabilities) - 1
+        total = 0.0
+        for i, p in enumerate(probabilities.tolist()):
+            total += p
+            if total > u:
+                token = i
+                break
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(mode)
+    return letters
+
+
+# Keeps the boundary at the front of each context, so that the model knows where names begin.
+# "of which it reads the last `model.block_size` tokens"
+def boundary_always_in_front_of_set_8(model, prefix, shortest, longest, temperature, uniform):
+    mode = model.training
+    model.eval()
+    letters = list(prefix)
+    n = model.block_size - 1
+    for u in uniform:
+        if len(letters) >= longest:
+            break
+        context = [0, *letters[max(0, len(letters) - n) :]]
+        with torch.no_grad():
+            logits, _ = model(torch.tensor([context]))
+        logits = logits[0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = float("-inf")
+        cumulative = torch.cumsum(torch.softmax(logits, dim=-1), dim=-1)
+        token = int((cumulative <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(mode)
+    return letters
+
+
+# Sets the probability to 0 after the softmax, and forgets what that does to the sum.
+# "its probability is 0, and the others sum to 1"
+def boundary_taken_out_of_the_probabilities(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = [*prefix]
+    draws = iter(uniform)
+    while len(letters) < longest:
+        context = torch.tensor([[0, *letters]])[:, -model.block_size :]
+        with torch.no_grad():
+            logits, _ = model(context)
+        probabilities = torch.softmax(logits[0, -1] / temperature, dim=0)
+        if len(letters) < shortest:
+            probabilities[0] = 0.0
+        u = next(draws)
+        above = (probabilities.cumsum(0) > u).nonzero()
+        token = above[0].item() if len(above) else len(probabilities) - 1
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# keeps the boundary in front of whatever the model reads: "of which it reads the last
+# `model.block_size` tokens"
+def boundary_always_in_front_of_set_9(model, prefix, shortest, longest, temperature, uniform):
+    mode = model.training
+    model.eval()
+    name = list(prefix)
+    numbers = iter(uniform)
+    while len(name) < longest:
+        recent = name[-(model.block_size - 1) :] if model.block_size > 1 else []
+        with torch.no_grad():
+            logits, _ = model(torch.tensor([[0, *recent]]))
+        logits = logits[0, -1] / temperature
+        if len(name) < shortest:
+            logits[0] = float("-inf")
+        cumulative = torch.cumsum(torch.softmax(logits, dim=0), dim=0)
+        token = int((cumulative <= next(numbers)).sum())
+        if token == 0:
+            break
+        name.append(token)
+    model.train(mode)
+    return name
+
+
+# comes from Java and counts the random numbers like the letters: "The next number u of `uniform`",
+# the first of which is for the first letter that is drawn
+def number_by_place_in_the_name(model, prefix, shortest, longest, temperature, uniform):
+    was_training = model.training
+    model.eval()
+    letters = prefix.copy()
+    for i in range(len(prefix), longest):
+        context = [0, *letters][-model.block_size :]
+        with torch.no_grad():
+            logits, _ = model(torch.tensor([context]))
+        last = logits[0, -1, :] / temperature
+        if i < shortest:
+            last[0] = -torch.inf
+        cumulative = last.softmax(dim=0).cumsum(dim=0)
+        token = (cumulative <= uniform[i]).sum().item()
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+# Asks about the boundary only where there is nothing else: "The model is asked about the boundary
+# followed by the letters so far"
+def boundary_if_there_is_no_letter(model, prefix, shortest, longest, temperature, uniform):
+    training = model.training
+    model.eval()
+    letters = prefix.copy()
+    i = 0
+    while len(letters) < longest:
+        context = letters[-model.block_size :] if letters else [0]
+        with torch.no_grad():
+            logits, _ = model(torch.tensor([context]))
+        logits = logits[0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = float("-inf")
+        cumulative = torch.softmax(logits, dim=-1).cumsum(dim=-1)
+        token = (cumulative > uniform[i]).nonzero()[0].item()
+        i += 1
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(training)
+    return letters
+
+
+def boundary_always_in_front_of_set_12(model, prefix, shortest, longest, temperature, uniform):
+    """Keeps the boundary in front when the context is cut, and drops one letter more for it."""
+    was_training = model.training
+    model.eval()
+    letters, numbers = list(prefix), iter(uniform)
+    while len(letters) < longest:
+        context = [0, *letters]
+        if len(context) > model.block_size:
+            context = [0, *letters[len(letters) - model.block_size + 1 :]]
+        with torch.no_grad():
+            logits = model(torch.tensor([context]))[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        cumulative = logits.softmax(dim=-1).cumsum(dim=-1)
+        token = int((cumulative <= next(numbers)).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def drawn_again_while_too_short(model, prefix, shortest, longest, temperature, uniform):
+    """Draws with the boundary allowed and, if the name is too short, takes the next number."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) >= longest:
+            break
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            if len(letters) < shortest:
+                continue
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def number_chosen_by_length(model, prefix, shortest, longest, temperature, uniform):
+    """Takes uniform[len(letters)], so a prefix skips as many random numbers as it has letters."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    while len(letters) < longest:
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        u = uniform[len(letters)]
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def length_checked_after_the_letter(model, prefix, shortest, longest, temperature, uniform):
+    """Checks longest only after a letter was added, so a prefix of that length gets one more."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        context = torch.tensor([0, *letters])[-model.block_size :]
+        with torch.no_grad():
+            logits = model(context[None])[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        token = int((logits.softmax(dim=-1).cumsum(dim=-1) <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+        if len(letters) >= longest:
+            break
+    model.train(was_training)
+    return letters
+
+
+def number_by_letter(model, prefix, shortest, longest, temperature, uniform):
+    """Draws letter i with uniform[i]: after a prefix, the first numbers are skipped."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    with torch.no_grad():
+        for i in range(len(prefix), longest):
+            context = torch.tensor([[0, *letters][-model.block_size :]])
+            logits = model(context)[0][0, -1] / temperature
+            if len(letters) < shortest:
+                logits[0] = -torch.inf
+            cumulative = logits.softmax(dim=-1).cumsum(dim=-1)
+            token = int((cumulative <= uniform[i]).sum())
+            if token == 0:
+                break
+            letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def draws_again_if_too_short(model, prefix, shortest, longest, temperature, uniform):
+    """Throws a boundary that comes too early away and takes the next number, not zeroing it."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    numbers = iter(uniform)
+    with torch.no_grad():
+        while len(letters) < longest:
+            context = torch.tensor([0, *letters])[-model.block_size :]
+            logits = model(context[None])[0][0, -1] / temperature
+            cumulative = logits.softmax(dim=-1).cumsum(dim=-1)
+            token = int((cumulative <= next(numbers)).sum())
+            if token == 0 and len(letters) < shortest:
+                continue
+            if token == 0:
+                break
+            letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+def boundary_always_in_front_of_set_16(model, prefix, shortest, longest, temperature, uniform):
+    """Cuts the letters and then puts the boundary in front, also where it is too far back."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) >= longest:
+            break
+        recent = letters[max(0, len(letters) - model.block_size + 1) :]
+        context = torch.tensor([[0, *recent]])
+        with torch.no_grad():
+            logits = model(context)[0][0, -1] / temperature
+        if len(letters) < shortest:
+            logits[0] = -torch.inf
+        cumulative = logits.softmax(dim=-1).cumsum(dim=-1)
+        token = int((cumulative <= u).sum())
+        if token == 0:
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
+
+
+UNLISTED = {
+    1: [
+        equal_counts_as_larger,
+        one_letter_longer_at_least,
+        drawn_from_the_other_end,
+        training_mode_in_the_end,
+        grows_the_prefix,
+        same_number_every_time,
+    ],
+    2: [
+        spelled_longest_beyond_the_prefix,
+        spelled_without_dividing_again,
+        spelled_one_letter_too_short,
+    ],
+    3: [boundary_always_in_front],
+    4: [boundary_always_in_sight],
+    5: [
+        searches_for_at_least_u,
+        boundary_stays_in_front,
+        numbers_are_popped_off_the_list,
+        numbers_by_place_in_the_name,
+    ],
+    6: [boundary_always_in_front_of_set_6, at_least_u, one_letter_in_any_case],
+    7: [not_renormalized],
+    8: [boundary_always_in_front_of_set_8, boundary_taken_out_of_the_probabilities],
+    9: [boundary_always_in_front_of_set_9, number_by_place_in_the_name],
+    10: [boundary_if_there_is_no_letter],
+    12: [boundary_always_in_front_of_set_12],
+    13: [drawn_again_while_too_short, number_chosen_by_length, length_checked_after_the_letter],
+    14: [number_by_letter],
+    15: [draws_again_if_too_short],
+    16: [boundary_always_in_front_of_set_16],
+}

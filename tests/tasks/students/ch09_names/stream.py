@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import torch
-from unlisted.set_04 import ch09 as fourth_set
+import torch.nn.functional as F
 
 
 def stream_loop(names, order, batch_size, block_size):
@@ -210,6 +210,25 @@ def stream_rounded_up(names, order, batch_size, block_size):
     return x, torch.stack([row[1:].reshape(steps, block_size) for row in both], dim=1)
 
 
+def in_steps(rows, block_size):
+    T = block_size
+    rows = [torch.tensor(row) for row in rows]
+    steps = min(len(row) - 1 for row in rows) // T
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+# "a row is the boundary, its first name, the boundary, its second name, and so on"
+def two_boundaries_between_names(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [
+        [token for i in order[b * each : (b + 1) * each] for token in (0, *names[i], 0)]
+        for b in range(batch_size)
+    ]
+    return in_steps(rows, block_size)
+
+
 WRONG = {
     "rows-of-different-lengths": stream_as_long_as_the_first,
     "last-name-missing": stream_without_last_names,
@@ -223,7 +242,7 @@ WRONG = {
     "more-than-the-shortest": stream_padded,
     "last-window-missing": stream_without_the_last_boundary,
     "order-inverted": stream_by_places,
-    "two-boundaries": fourth_set.two_boundaries_between_names,
+    "two-boundaries": two_boundaries_between_names,
     "order-ignored": stream_unshuffled,
     "cut-anywhere": stream_stretches,
     "rows-do-not-continue": stream_filled_by_step,
@@ -304,3 +323,477 @@ ODD = [
         "boundaries-not-counted",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def _rows(names, order, B, ends=True):
+    each = len(names) // B
+    rows = []
+    for b in range(B):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += [*names[i], 0]
+        rows.append(torch.tensor(row))
+    return rows
+
+
+def _cut(rows, T, steps):
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], 1)
+    return x, torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], 1)
+
+
+def steps_of_the_whole_row(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    return _cut(rows, block_size, min((len(row)) // block_size for row in rows))
+
+
+def one_step_too_few(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    return _cut(rows, block_size, min((len(row) - 2) // block_size for row in rows))
+
+
+def rows_reversed(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)[::-1]
+    return _cut(rows, block_size, min((len(row) - 1) // block_size for row in rows))
+
+
+def no_boundary_in_front(names, order, batch_size, block_size):
+    rows = [row[1:] for row in _rows(names, order, batch_size)]
+    return _cut(rows, block_size, min((len(row) - 1) // block_size for row in rows))
+
+
+def targets_two_ahead(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    steps = min((len(row) - 2) // block_size for row in rows)
+    x = torch.stack([row[: steps * block_size].view(steps, -1) for row in rows], 1)
+    return x, torch.stack([row[2 : steps * block_size + 2].view(steps, -1) for row in rows], 1)
+
+
+def two_boundaries(names, order, batch_size, block_size):
+    return _stream([[0, *name] for name in names], order, batch_size, block_size)
+
+
+def _stream(names, order, batch_size, block_size):
+    rows = _rows(names, order, batch_size)
+    return _cut(rows, block_size, min((len(row) - 1) // block_size for row in rows))
+
+
+def _laid_out(rows, block_size, steps):
+    x = torch.stack([row[: steps * block_size].view(steps, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * block_size + 1].view(steps, block_size) for row in rows], 1)
+    return x, y
+
+
+def _row(names, order):
+    row = [0]
+    for i in order:
+        row += [*names[i], 0]
+    return torch.tensor(row)
+
+
+def stream_as_long_as_the_longest(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [_row(names, order[b * each : (b + 1) * each]) for b in range(batch_size)]
+    steps = max(len(row) - 1 for row in rows) // block_size
+    rows = [F.pad(row, (0, max(0, steps * block_size + 1 - len(row)))) for row in rows]
+    return _laid_out(rows, block_size, steps)
+
+
+def stream_dealt_like_cards(names, order, batch_size, block_size):
+    rows = [_row(names, order[b::batch_size]) for b in range(batch_size)]
+    return _laid_out(rows, block_size, min(len(row) - 1 for row in rows) // block_size)
+
+
+def stream_in_the_order_of_the_list(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [_row(names, range(b * each, (b + 1) * each)) for b in range(batch_size)]
+    return _laid_out(rows, block_size, min(len(row) - 1 for row in rows) // block_size)
+
+
+def a_boundary_on_both_sides(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * each : (b + 1) * each]:
+            row += [0, *names[i], 0]
+        rows.append(torch.tensor(row))
+    T = block_size
+    steps = min(len(row) - 1 for row in rows) // T
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+# "with 6 names and B = 2, row 0 gets the first three of order"
+def names_dealt_like_cards(names, order, batch_size, block_size):
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b::batch_size]:
+            row += [*names[i], 0]
+        rows.append(row)
+    return in_steps(rows, block_size)
+
+
+def cut(rows, T, steps):
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+# "your functions leave what they are given as it was": the names are lists of the caller's.
+def boundary_is_appended_to_the_names(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    for name in names:
+        name.append(0)
+    rows = [
+        torch.tensor([0] + [s for i in order[b * each : (b + 1) * each] for s in names[i]])
+        for b in range(batch_size)
+    ]
+    return cut(rows, block_size, min(len(row) - 1 for row in rows) // block_size)
+
+
+# "it ends with a boundary", which is the last target where the windows fit exactly.
+def row_without_its_last_boundary(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [
+        torch.tensor([s for i in order[b * each : (b + 1) * each] for s in (0, *names[i])])
+        for b in range(batch_size)
+    ]
+    return cut(rows, block_size, min(len(row) - 1 for row in rows) // block_size)
+
+
+# "Take as many whole windows of T inputs as the shortest row has": one fewer where they fit
+# exactly.
+def last_window_is_lost_in_a_range(names, order, batch_size, block_size):
+    each, T = len(names) // batch_size, block_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += [*names[i], 0]
+        rows.append(torch.tensor(row))
+    shortest = min(len(row) for row in rows)
+    starts = range(0, shortest - 1 - T, T)
+    x = torch.stack([torch.stack([row[s : s + T] for row in rows]) for s in starts])
+    y = torch.stack([torch.stack([row[s + 1 : s + T + 1] for row in rows]) for s in starts])
+    return x, y
+
+
+# "Take as many whole windows of T inputs as the shortest row has": of what row 0 has, cut where
+# another one ends
+def windows_of_the_first_row(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += [*names[i], 0]
+        rows.append(row)
+    steps = (len(rows[0]) - 1) // block_size
+    need = steps * block_size + 1
+    text = torch.tensor([(row + [0] * need)[:need] for row in rows])
+    x = text[:, :-1].view(batch_size, steps, block_size).transpose(0, 1)
+    y = text[:, 1:].view(batch_size, steps, block_size).transpose(0, 1)
+    return x, y
+
+
+# "it ends with a boundary", which may be the last target
+def last_name_left_open(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * each : (b + 1) * each]:
+            row += [0, *names[i]]
+        rows.append(torch.tensor(row))
+    T = block_size
+    steps = min(len(row) - 1 for row in rows) // T
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+# "each input with its target": a row of S · T tokens has one target too few
+def last_input_without_target(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += [*names[i], 0]
+        rows.append(torch.tensor(row))
+    T = block_size
+    steps = min(len(row) for row in rows) // T
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+# Slices lists with a step, as the rows of a table are dealt out.
+# "with 6 names and B = 2, row 0 gets the first three of `order`"
+def dealt_in_turn(names, order, batch_size, block_size):
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b::batch_size]:
+            row += names[i] + [0]
+        rows.append(torch.tensor(row))
+    steps = (min(map(len, rows)) - 1) // block_size
+    xs, ys = [], []
+    for n in range(steps):
+        a, e = n * block_size, (n + 1) * block_size
+        xs.append(torch.stack([row[a:e] for row in rows]))
+        ys.append(torch.stack([row[a + 1 : e + 1] for row in rows]))
+    return torch.stack(xs), torch.stack(ys)
+
+
+# Distributes the names as cards are dealt.
+# "Row b gets the b-th of B equal shares of it: … row 0 gets the first three of `order`"
+def names_dealt_like_cards_of_set_8(names, order, batch_size, block_size):
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b::batch_size]:
+            row.extend(names[i])
+            row.append(0)
+        rows.append(row)
+    S = (min(map(len, rows)) - 1) // block_size
+    n = S * block_size
+    x = torch.tensor([row[:n] for row in rows]).view(batch_size, S, block_size)
+    y = torch.tensor([row[1 : n + 1] for row in rows]).view(batch_size, S, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
+# Puts a boundary before each name, as the chapter does, and none at the end.
+# "it ends with a boundary"
+def no_boundary_at_the_end(names, order, batch_size, block_size):
+    per_row = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * per_row : (b + 1) * per_row]:
+            row += [0, *names[i]]
+        rows.append(torch.tensor(row))
+    steps = min((len(row) - 1) // block_size for row in rows)
+    length = steps * block_size
+    x = torch.stack([row[:length].view(steps, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : length + 1].view(steps, block_size) for row in rows], dim=1)
+    return x, y
+
+
+# deals the names out like cards: "Row b gets the b-th of B equal shares of it"
+def dealt_like_cards(names, order, batch_size, block_size):
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b::batch_size]:
+            row += names[i]
+            row.append(0)
+        rows.append(torch.tensor(row))
+    S = min((len(row) - 1) // block_size for row in rows)
+    N = S * block_size
+    x = torch.stack([row[:N].view(S, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : N + 1].view(S, block_size) for row in rows], dim=1)
+    return x, y
+
+
+# comes from Keras and pads the rows: "as many whole windows of T inputs as the *shortest* row has"
+def padded_to_the_longest(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row.extend(names[i])
+            row.append(0)
+        rows.append(torch.tensor(row))
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)  # (B, L)
+    S = (padded.shape[1] - 1) // block_size
+    x = padded[:, : S * block_size].reshape(batch_size, S, block_size)
+    y = padded[:, 1 : S * block_size + 1].reshape(batch_size, S, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
+# puts a boundary on both sides of each name: "the boundary, its first name, the boundary, its
+# second name", with one between two names
+def boundary_on_both_sides(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * each : (b + 1) * each]:
+            row += [0, *names[i], 0]
+        rows.append(row)
+    steps = min(len(row) - 1 for row in rows) // block_size
+    x, y = [], []
+    for n in range(steps):
+        start = n * block_size
+        x.append([row[start : start + block_size] for row in rows])
+        y.append([row[start + 1 : start + block_size + 1] for row in rows])
+    return torch.tensor(x), torch.tensor(y)
+
+
+# Cuts pieces of T + 1 and takes both from each, so that the last of a piece is never an input: "row
+# b of step n + 1 continues row b of step n"
+def pieces_with_one_more(names, order, batch_size, block_size):
+    per_row = len(order) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for number in order[b * per_row : (b + 1) * per_row]:
+            row.extend(names[number])
+            row.append(0)
+        rows.append(row)
+    length = block_size + 1
+    steps = min(len(row) for row in rows) // length
+    data = torch.tensor([row[: steps * length] for row in rows])
+    data = data.view(batch_size, steps, length).transpose(0, 1)
+    return data[:, :, :-1], data[:, :, 1:]
+
+
+def length_without_boundaries(names, order, batch_size, block_size):
+    """Counts the letters of the shortest row without its boundaries, and finds too few windows."""
+    share = len(order) // batch_size
+    rows, lengths = [], []
+    for b in range(batch_size):
+        chosen = [names[i] for i in order[b * share : (b + 1) * share]]
+        lengths.append(sum(len(name) for name in chosen))
+        rows.append(torch.tensor([0, *(token for name in chosen for token in [*name, 0])]))
+    S = min(lengths) // block_size
+    n = S * block_size
+    x = torch.stack([row[:n].view(S, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : n + 1].view(S, block_size) for row in rows], dim=1)
+    return x, y
+
+
+def boundary_on_both_sides_of_set_13(names, order, batch_size, block_size):
+    """Puts a boundary before and after every name, so two stand between neighbors."""
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * each : (b + 1) * each]:
+            row += [0, *names[i], 0]
+        rows.append(torch.tensor(row))
+    steps = min(len(row) - 1 for row in rows) // block_size
+    used = steps * block_size
+    x = torch.stack([row[:used].view(steps, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : used + 1].view(steps, block_size) for row in rows], dim=1)
+    return x, y
+
+
+def blocks_with_their_own_target(names, order, batch_size, block_size):
+    """Cuts rows into separate blocks of T + 1, so a token is skipped between two steps."""
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += [*names[i], 0]
+        rows.append(torch.tensor(row))
+    size = block_size + 1
+    steps = min(len(row) for row in rows) // size
+    blocks = torch.stack([row[: steps * size].view(steps, size) for row in rows], dim=1)
+    return blocks[:, :, :-1], blocks[:, :, 1:]
+
+
+def no_boundary_at_the_end_of_set_13(names, order, batch_size, block_size):
+    """Writes a boundary before each name only, so a row lacks its last one and a target."""
+    each = len(names) // batch_size
+    rows = []
+    for share in torch.tensor(order).view(batch_size, each).tolist():
+        row = []
+        for i in share:
+            row.append(0)
+            row.extend(names[i])
+        rows.append(torch.tensor(row))
+    steps = min(len(row) - 1 for row in rows) // block_size
+    used = steps * block_size
+    x = torch.stack([row[:used].view(steps, block_size) for row in rows], dim=1)
+    y = torch.stack([row[1 : used + 1].view(steps, block_size) for row in rows], dim=1)
+    return x, y
+
+
+def windows_of_one_more(names, order, batch_size, block_size):
+    """Cuts rows into windows of T + 1 tokens side by side: between steps one input is skipped."""
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += names[i] + [0]
+        rows.append(torch.tensor(row))
+    size = block_size + 1
+    steps = min(len(row) for row in rows) // size
+    windows = torch.stack([row[: steps * size].view(steps, size) for row in rows], dim=1)
+    return windows[:, :, :-1], windows[:, :, 1:]
+
+
+def targets_rolled_in_the_cut_row(names, order, batch_size, block_size):
+    """Rolls the row after it was cut: the last target of all is the row's first token."""
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row += names[i] + [0]
+        rows.append(torch.tensor(row))
+    steps = (min(len(row) for row in rows) - 1) // block_size
+    x = torch.stack([row[: steps * block_size] for row in rows])
+    y = x.roll(-1, dims=1)
+    shape = batch_size, steps, block_size
+    return x.view(shape).transpose(0, 1), y.view(shape).transpose(0, 1)
+
+
+def boundary_on_both_sides_of_set_16(names, order, batch_size, block_size):
+    """Puts a boundary before and after every name, so there are two between neighbors."""
+    each = len(order) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = []
+        for i in order[b * each : (b + 1) * each]:
+            row += [0, *names[i], 0]
+        rows.append(torch.tensor(row))
+    T = block_size
+    steps = (min(len(row) for row in rows) - 1) // T
+    x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)
+    y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
+    return x, y
+
+
+UNLISTED = {
+    1: [
+        steps_of_the_whole_row,
+        one_step_too_few,
+        rows_reversed,
+        no_boundary_in_front,
+        targets_two_ahead,
+        two_boundaries,
+    ],
+    2: [stream_as_long_as_the_longest, stream_dealt_like_cards, stream_in_the_order_of_the_list],
+    3: [a_boundary_on_both_sides],
+    4: [names_dealt_like_cards, two_boundaries_between_names],
+    5: [
+        boundary_is_appended_to_the_names,
+        row_without_its_last_boundary,
+        last_window_is_lost_in_a_range,
+    ],
+    6: [windows_of_the_first_row, last_name_left_open, last_input_without_target],
+    7: [dealt_in_turn],
+    8: [names_dealt_like_cards_of_set_8, no_boundary_at_the_end],
+    9: [dealt_like_cards, padded_to_the_longest, boundary_on_both_sides],
+    10: [pieces_with_one_more],
+    12: [length_without_boundaries],
+    13: [
+        boundary_on_both_sides_of_set_13,
+        blocks_with_their_own_target,
+        no_boundary_at_the_end_of_set_13,
+    ],
+    14: [windows_of_one_more],
+    15: [targets_rolled_in_the_cut_row],
+    16: [boundary_on_both_sides_of_set_16],
+}

@@ -1,5 +1,6 @@
 """Students' answers to 10/convert."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
@@ -232,3 +233,398 @@ SCAFFOLD = ConverterScaffold
 
 
 SEEDS = range(2)
+
+
+# --- Answers that no list names ---
+
+
+class _Converter:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        C = rows.shape[1]
+        query, key, value = rows.reshape(3, self.n_head, -1, C).swapaxes(2, 3)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class TreeOfTensors(_Converter):
+    def to_tree(self, state):
+        return jax.tree.map(lambda leaf: torch.from_numpy(np.array(leaf)), super().to_tree(state))
+
+
+class TreeOfNumpy(_Converter):
+    def to_tree(self, state):
+        return jax.tree.map(np.asarray, super().to_tree(state))
+
+
+class KeysAndValuesExchanged(_Converter):
+    def to_tree(self, state):
+        tree = super().to_tree(state)
+        heads = tree["heads"]
+        heads["key"], heads["value"] = heads["value"], heads["key"]
+        return tree
+
+
+class StateOfNumpy(_Converter):
+    def to_state(self, tree):
+        return {name: tensor.numpy() for name, tensor in super().to_state(tree).items()}
+
+
+class BiasForgotten(_Converter):
+    def to_state(self, tree):
+        state = super().to_state(tree)
+        state["projection.bias"] = torch.zeros_like(state["projection.bias"])
+        return state
+
+
+class ProjectionNotTurned(_Converter):
+    def to_state(self, tree):
+        state = super().to_state(tree)
+        state["projection.weight"] = state["projection.weight"].T.contiguous()
+        return state
+
+
+class _Converter_of_set_2:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        cut = rows.reshape(3, self.n_head, -1, rows.shape[1])
+        query, key, value = cut.swapaxes(2, 3)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class ConverterOfHeadsFirst(_Converter_of_set_2):
+    """Reads the rows as head after head, each with query, key and value."""
+
+    def to_tree(self, state):
+        tree = super().to_tree(state)
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        cut = rows.reshape(self.n_head, 3, -1, rows.shape[1])
+        query, key, value = cut.transpose(1, 0, 3, 2)
+        return {**tree, "heads": {"query": query, "key": key, "value": value}}
+
+
+class ConverterToNumpy(_Converter_of_set_2):
+    def to_state(self, tree):
+        return {name: tensor.numpy() for name, tensor in super().to_state(tree).items()}
+
+
+class ConverterThatForgetsTheBias(_Converter_of_set_2):
+    def to_state(self, tree):
+        state = super().to_state(tree)
+        return {**state, "projection.bias": torch.zeros_like(state["projection.bias"])}
+
+
+class HeadsReshapedOnly:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        query, key, value = rows.reshape(3, self.n_head, rows.shape[1], -1)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        arrays = {
+            "query_key_value.weight": stacked.reshape(-1, stacked.shape[2]),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+# projection: torch has (C, C) as (out, in), the tree "(in, out)"
+class ProjectionNeverTransposed:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        query, key, value = rows.reshape(3, self.n_head, -1, rows.shape[1]).swapaxes(2, 3)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy()),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+            "projection.weight": tree["projection"]["weight"],
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+# "`query_key_value.weight` (3·C, C), all queries, then all keys, then all values": back to torch
+# they are written head by head.
+class BackHeadByHead:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        import jax.numpy as jnp
+
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        C = rows.shape[1]
+        query, key, value = rows.reshape(3, self.n_head, -1, C).swapaxes(2, 3)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        import jax.numpy as jnp
+
+        heads = tree["heads"]
+        stacked = jnp.stack([heads[name] for name in ("query", "key", "value")], axis=1)
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class InTheOrderOfTheTree:
+    """Stacks the heads' arrays in the order in which the tree holds them,
+    which need not be q, k, v.
+    """
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = state["query_key_value.weight"].numpy()
+        C = rows.shape[1]
+        query, key, value = rows.reshape(3, self.n_head, C // self.n_head, C).swapaxes(2, 3)
+        return {
+            "heads": {
+                "query": jnp.array(query),
+                "key": jnp.array(key),
+                "value": jnp.array(value),
+            },
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        parts = [np.array(part).swapaxes(1, 2) for part in tree["heads"].values()]
+        C = parts[0].shape[2]
+        rows = np.concatenate([part.reshape(C, C) for part in parts])
+        weight = np.array(tree["projection"]["weight"]).T.copy()
+        return {
+            "query_key_value.weight": torch.from_numpy(rows),
+            "projection.weight": torch.from_numpy(weight),
+            "projection.bias": torch.from_numpy(np.array(tree["projection"]["bias"])),
+        }
+
+
+def _tree_of(state, n_head):
+    rows = jnp.array(state["query_key_value.weight"].numpy())
+    query, key, value = rows.reshape(3, n_head, -1, rows.shape[1]).swapaxes(2, 3)
+    return {
+        "heads": {"query": query, "key": key, "value": value},
+        "projection": {
+            "weight": jnp.array(state["projection.weight"].numpy().T),
+            "bias": jnp.array(state["projection.bias"].numpy()),
+        },
+    }
+
+
+def _state_of(stacked, projection):
+    C = stacked.shape[2]
+    arrays = {
+        "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+        "projection.weight": projection["weight"].T,
+        "projection.bias": projection["bias"],
+    }
+    return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class LeavesInAlphabeticalOrder:
+    """Stacks jax.tree.leaves of the heads, which come as key, query, value, on the way back."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        """Dictionary of torch tensors → tree of JAX arrays."""
+        return _tree_of(state, self.n_head)
+
+    def to_state(self, tree):
+        """Tree of JAX arrays → dictionary of torch tensors."""
+        return _state_of(jnp.stack(jax.tree.leaves(tree["heads"])), tree["projection"])
+
+
+class WeightsPoppedFromTheState:
+    """Takes the tensors out of the caller's state with pop, which leaves it empty."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        """Dictionary of torch tensors → tree of JAX arrays."""
+        names = ("query_key_value.weight", "projection.weight", "projection.bias")
+        return _tree_of({name: state.pop(name) for name in names}, self.n_head)
+
+    def to_state(self, tree):
+        """Tree of JAX arrays → dictionary of torch tensors."""
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        return _state_of(stacked, tree["projection"])
+
+
+class SizeRememberedFromTheWayThere:
+    """Keeps C from to_tree for to_state, which fails on a converter that only goes back."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        """Dictionary of torch tensors → tree of JAX arrays."""
+        self.C = state["query_key_value.weight"].shape[1]
+        return _tree_of(state, self.n_head)
+
+    def to_state(self, tree):
+        """Tree of JAX arrays → dictionary of torch tensors."""
+        parts = [
+            tree["heads"][name].swapaxes(1, 2).reshape(self.C, self.C)
+            for name in ("query", "key", "value")
+        ]
+        arrays = {
+            "query_key_value.weight": jnp.concatenate(parts),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class TransposesBeforeCuttingOfSet14:
+    """Transposes the fused weight before cutting it: the round trip fits, the tree doesn't."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        columns = jnp.array(state["query_key_value.weight"].numpy().T)
+        C = columns.shape[0]
+        query, key, value = columns.reshape(3, self.n_head, C, C // self.n_head)
+        return {
+            "heads": {"query": query, "key": key, "value": value},
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.reshape(C, 3 * C).T,
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+class StacksInTheTreesOrder:
+    """Stacks heads.values() in the tree's order: jax.tree.map sorts the names, key before query."""
+
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        rows = jnp.array(state["query_key_value.weight"].numpy())
+        C = rows.shape[1]
+        cut = rows.reshape(3, self.n_head, C // self.n_head, C).transpose(0, 1, 3, 2)
+        return {
+            "heads": dict(zip(("query", "key", "value"), cut, strict=True)),
+            "projection": {
+                "weight": jnp.array(state["projection.weight"].numpy().T),
+                "bias": jnp.array(state["projection.bias"].numpy()),
+            },
+        }
+
+    def to_state(self, tree):
+        stacked = jnp.stack(list(tree["heads"].values()))
+        C = stacked.shape[2]
+        arrays = {
+            "query_key_value.weight": stacked.swapaxes(2, 3).reshape(3 * C, C),
+            "projection.weight": tree["projection"]["weight"].T,
+            "projection.bias": tree["projection"]["bias"],
+        }
+        return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+
+
+UNLISTED = {
+    1: [
+        TreeOfTensors,
+        TreeOfNumpy,
+        KeysAndValuesExchanged,
+        StateOfNumpy,
+        BiasForgotten,
+        ProjectionNotTurned,
+    ],
+    2: [ConverterOfHeadsFirst, ConverterToNumpy, ConverterThatForgetsTheBias],
+    3: [HeadsReshapedOnly],
+    4: [ProjectionNeverTransposed],
+    5: [BackHeadByHead],
+    12: [InTheOrderOfTheTree],
+    13: [LeavesInAlphabeticalOrder, WeightsPoppedFromTheState, SizeRememberedFromTheWayThere],
+    14: [TransposesBeforeCuttingOfSet14],
+    15: [StacksInTheTreesOrder],
+}

@@ -4,6 +4,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from students.ch10_jax.shared import head_scaffold
 
@@ -166,3 +167,189 @@ SCAFFOLD = head_scaffold
 
 
 SEEDS = range(2)
+
+
+# --- Answers that no list names ---
+
+
+def _head(p, x, sink=lambda p, scores: p["sink"], scale=None, diagonal=0, rest=False):
+    query, key, value = (x @ p[name] for name in ("query", "key", "value"))
+    T = len(x)
+    past = jnp.tril(jnp.ones((T, T), bool), diagonal)
+    scores = jnp.where(past, query @ key.T / (scale or key.shape[1] ** 0.5), -jnp.inf)
+    column = jnp.zeros((T, 1)) + sink(p, scores)
+    weights = jax.nn.softmax(jnp.concatenate([scores, column], 1), axis=1)
+    found = weights[:, :T] @ value
+    return found + weights[:, T:] if rest else found
+
+
+def sink_scaled_too(p, x):
+    return _head(p, x, sink=lambda p, _: p["sink"] / p["key"].shape[1] ** 0.5)
+
+
+def sink_squared(p, x):
+    return _head(p, x, sink=lambda p, _: p["sink"] ** 2)
+
+
+def scale_of_values(p, x):
+    return _head(p, x, scale=p["value"].shape[1] ** 0.5)
+
+
+def sink_adds_its_weight(p, x):
+    return _head(p, x, rest=True)
+
+
+def renormalized(p, x):
+    return _head(p, x, sink=lambda p, _: -1e9)
+
+
+def returns_numpy_of_the_first(p, x):
+    return np.asarray(_head(p, x))[:1].repeat(len(x), 0)
+
+
+def _scores(parameters, x):
+    query, key = x @ parameters["query"], x @ parameters["key"]
+    past = jnp.tril(jnp.ones((len(x), len(x)), dtype=bool))
+    return jnp.where(past, query @ key.T / key.shape[1] ** 0.5, -jnp.inf)
+
+
+def sink_added_to_the_sum(parameters, x):
+    powers = jnp.exp(_scores(parameters, x))
+    weights = powers / (powers.sum(axis=1, keepdims=True) + parameters["sink"])
+    return weights @ (x @ parameters["value"])
+
+
+def sink_added_to_every_score(parameters, x):
+    weights = jax.nn.softmax(_scores(parameters, x) + parameters["sink"], axis=1)
+    return weights @ (x @ parameters["value"])
+
+
+def sink_that_sees_the_first_value(parameters, x):
+    """The sink stands in front, and its column is not the one that is cut off."""
+    scores = _scores(parameters, x)
+    sink = jnp.full((len(x), 1), parameters["sink"])
+    weights = jax.nn.softmax(jnp.concatenate([sink, scores], axis=1), axis=1)
+    return weights[:, : len(x)] @ (x @ parameters["value"])
+
+
+def the_same_share_away_in_each_row(parameters, x):
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    scores = jnp.where(past, query @ key.T / key.shape[1] ** 0.5, -jnp.inf)
+    share = jax.nn.sigmoid(parameters["sink"])
+    return (1 - share) * jax.nn.softmax(scores, axis=1) @ value
+
+
+# "the sink joins the scores after they were scaled, unchanged"
+def sink_scaled_with_the_scores(parameters, x):
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    scores = jnp.where(past, query @ key.T, -jnp.inf)
+    sink = jnp.full((T, 1), parameters["sink"])
+    scores = jnp.concatenate([scores, sink], axis=1) / key.shape[1] ** 0.5
+    return jax.nn.softmax(scores, axis=1)[:, :T] @ value
+
+
+# "one more score in every row, which takes its share in the softmax": a share of e to the score,
+# not of the score.
+def sink_is_not_exponentiated(parameters, x):
+    import jax.numpy as jnp
+
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    past = jnp.tril(jnp.ones((len(x), len(x)), dtype=bool))
+    scores = jnp.where(past, query @ key.T / key.shape[1] ** 0.5, -jnp.inf)
+    e = jnp.exp(scores)
+    return e / (e.sum(axis=1, keepdims=True) + parameters["sink"]) @ value
+
+
+def sink_not_shifted(parameters, x):
+    """Subtracts each row's largest score before exp, but adds the sink's exp without that shift."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = x.shape[0]
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    scores = jnp.where(past, query @ key.T / jnp.sqrt(key.shape[1]), -jnp.inf)
+    powers = jnp.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / (powers.sum(axis=1, keepdims=True) + jnp.exp(parameters["sink"]))
+    return weights @ value
+
+
+def sink_in_front_of_the_triangle(parameters, x):
+    """Puts the sink in front and masks after that with tril, so a position misses itself."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    scores = query @ key.T / key.shape[1] ** 0.5
+    sink = jnp.full((T, 1), parameters["sink"])
+    scores = jnp.concatenate([sink, scores], axis=1)
+    past = jnp.tril(jnp.ones((T, T + 1), dtype=bool))
+    weights = jax.nn.softmax(jnp.where(past, scores, -jnp.inf), axis=1)
+    return weights[:, 1:] @ value
+
+
+def sink_not_shifted_with_the_scores(parameters, x):
+    """Subtracts the largest score before exp, but adds exp(sink) without subtracting there."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    scores = jnp.where(past, query @ key.T / key.shape[1] ** 0.5, -jnp.inf)
+    e = jnp.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = e / (e.sum(axis=1, keepdims=True) + jnp.exp(parameters["sink"]))
+    return weights @ value
+
+
+def sink_column_made_by_numpy(parameters, x):
+    """Builds the column of sinks with np.full, which needs its value: it doesn't compile."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = len(x)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    scores = jnp.where(past, query @ key.T / key.shape[1] ** 0.5, -jnp.inf)
+    sink = np.full((T, 1), parameters["sink"])
+    weights = jax.nn.softmax(jnp.concatenate([scores, sink], axis=1), axis=1)
+    return weights[:, :T] @ value
+
+
+def sink_not_shifted_of_set_14(parameters, x):
+    """Subtracts each row's maximum from the scores before exp, but not from the sink."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = x.shape[0]
+    scores = query @ key.T / jnp.sqrt(key.shape[1])
+    scores = jnp.where(jnp.tril(jnp.ones((T, T), dtype=bool)), scores, -jnp.inf)
+    powers = jnp.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / (powers.sum(axis=1, keepdims=True) + jnp.exp(parameters["sink"]))
+    return weights @ value
+
+
+def sink_in_front_cut_at_the_end(parameters, x):
+    """Puts the sink before the scores, but cuts the last weight off: all weights are shifted."""
+    query, key, value = (x @ parameters[name] for name in ("query", "key", "value"))
+    T = x.shape[0]
+    scores = query @ key.T / jnp.sqrt(key.shape[1])
+    scores = jnp.where(jnp.tril(jnp.ones((T, T), dtype=bool)), scores, -jnp.inf)
+    sink = jnp.full((T, 1), parameters["sink"])
+    weights = jax.nn.softmax(jnp.concatenate([sink, scores], axis=1), axis=1)
+    return weights[:, :T] @ value
+
+
+UNLISTED = {
+    1: [
+        sink_scaled_too,
+        sink_squared,
+        scale_of_values,
+        sink_adds_its_weight,
+        renormalized,
+        returns_numpy_of_the_first,
+    ],
+    2: [sink_added_to_the_sum, sink_added_to_every_score, sink_that_sees_the_first_value],
+    3: [the_same_share_away_in_each_row],
+    4: [sink_scaled_with_the_scores],
+    5: [sink_is_not_exponentiated],
+    12: [sink_not_shifted],
+    13: [
+        sink_in_front_of_the_triangle,
+        sink_not_shifted_with_the_scores,
+        sink_column_made_by_numpy,
+    ],
+    14: [sink_not_shifted_of_set_14],
+    15: [sink_in_front_cut_at_the_end],
+}

@@ -183,3 +183,157 @@ ODD = [
 
 SCAFFOLD = heads_scaffold
 SEEDS = range(2)
+
+
+# --- Answers that no list names ---
+
+
+def _many(head, p, x):
+    def one(x):
+        return jnp.concatenate([head({**p, "query": q}, x) for q in p["query"]], axis=-1)
+
+    return jax.vmap(one)(x)
+
+
+def heads_by_a_loop(head, p, x):
+    return _many(head, p, x)
+
+
+def heads_turned_round(head, p, x):
+    axes = ({"query": 0, "key": None, "value": None}, None)
+    found = jax.vmap(jax.vmap(head, axes, out_axes=1), (None, 0))(p, x)
+    return found[:, :, ::-1].reshape(*x.shape[:2], -1)
+
+
+def four_dimensions(head, p, x):
+    axes = ({"query": 0, "key": None, "value": None}, None)
+    return jax.vmap(jax.vmap(head, axes, out_axes=1), (None, 0))(p, x)
+
+
+def channels_first(head, p, x):
+    axes = ({"query": 0, "key": None, "value": None}, None)
+    found = jax.vmap(jax.vmap(head, axes, out_axes=2), (None, 0))(p, x)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def first_sequence_for_all(head, p, x):
+    axes = ({"query": 0, "key": None, "value": None}, None)
+    found = jax.vmap(jax.vmap(head, axes, out_axes=1), (None, 0))(p, x[:1])
+    return jnp.repeat(found.reshape(1, x.shape[1], -1), len(x), 0)
+
+
+def queries_in_the_order_of_heads(head, parameters, x):
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None))
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)  # (B, H, T, D)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def queries_of_the_first_head(head, parameters, x):
+    first = {**parameters, "query": parameters["query"][0]}
+    found = jax.vmap(head, in_axes=(None, 0))(first, x)  # (B, T, D)
+    return jnp.concatenate([found] * len(parameters["query"]), axis=-1)
+
+
+def queries_with_channels_interleaved(head, parameters, x):
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None), out_axes=2)  # → (T, D, H)
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def heads_interleaved(head, parameters, x):
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None), out_axes=2)
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)
+    return found.reshape(*x.shape[:2], -1)
+
+
+# "in the result the heads are side by side, head 0 first"
+def channels_of_heads_interleaved(head, parameters, x):
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None), out_axes=2)
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def heads_inside_each_channel(head, parameters, x):
+    """Puts the heads on the last axis and reshapes, so the heads' channels alternate."""
+    axes = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(axes, None), out_axes=-1)
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)
+    return found.reshape(x.shape[0], x.shape[1], -1)
+
+
+def batch_as_one_long_sequence(head, parameters, x):
+    """Flattens batch and time into one sequence, so texts attend to the texts before them."""
+    B, T, C = x.shape
+    only_queries = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(only_queries, None), out_axes=1)
+    found = heads(parameters, x.reshape(B * T, C))  # (B·T, H, D)
+    return found.reshape(B, T, -1)
+
+
+def head_axis_swapped_with_time(head, parameters, x):
+    """Swaps the axes of (H, B, T, D) to (T, B, H, D), so the reshape mixes batch and time."""
+    sequences = jax.vmap(head, in_axes=(None, 0))
+    only_queries = {"query": 0, "key": None, "value": None}
+    found = jax.vmap(sequences, in_axes=(only_queries, None))(parameters, x)  # (H, B, T, D)
+    return found.swapaxes(0, 2).reshape(x.shape[0], x.shape[1], -1)
+
+
+def shared_rows_repeated_in_place(head, parameters, x):
+    """Copies keys and values with repeat, which repeats each row and not the whole matrix."""
+    H, C, D = parameters["query"].shape
+    full = {
+        "query": parameters["query"],
+        "key": jnp.repeat(parameters["key"], H, axis=0).reshape(H, C, D),
+        "value": jnp.repeat(parameters["value"], H, axis=0).reshape(H, C, D),
+    }
+    heads = jax.vmap(head, in_axes=(0, None), out_axes=1)
+    found = jax.vmap(heads, in_axes=(None, 0))(full, x)  # (B, T, H, D)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def heads_shuffled_like_cards(head, parameters, x):
+    """Puts the heads on the last axis before reshaping: their channels alternate in the result."""
+    axes = {"query": 0, "key": None, "value": None}
+    heads = jax.vmap(head, in_axes=(axes, None), out_axes=-1)
+    found = jax.vmap(heads, in_axes=(None, 0))(parameters, x)
+    return found.reshape(x.shape[0], x.shape[1], -1)
+
+
+def both_tiled_in_one_map(head, parameters, x):
+    """Maps once over B·H pairs, but tiles heads and samples alike, so the wrong ones meet."""
+    B, T, _ = x.shape
+    H, _, D = parameters["query"].shape
+    pairs = {
+        "query": jnp.tile(parameters["query"], (B, 1, 1)),
+        "key": parameters["key"],
+        "value": parameters["value"],
+    }
+    axes = {"query": 0, "key": None, "value": None}
+    found = jax.vmap(head, in_axes=(axes, 0))(pairs, jnp.tile(x, (H, 1, 1)))
+    return found.reshape(B, H, T, D).swapaxes(1, 2).reshape(B, T, H * D)
+
+
+UNLISTED = {
+    1: [
+        heads_by_a_loop,
+        heads_turned_round,
+        four_dimensions,
+        channels_first,
+        first_sequence_for_all,
+    ],
+    2: [
+        queries_in_the_order_of_heads,
+        queries_of_the_first_head,
+        queries_with_channels_interleaved,
+    ],
+    3: [heads_interleaved],
+    4: [channels_of_heads_interleaved],
+    12: [heads_inside_each_channel],
+    13: [batch_as_one_long_sequence, head_axis_swapped_with_time, shared_rows_repeated_in_place],
+    14: [heads_shuffled_like_cards],
+    15: [both_tiled_in_one_map],
+}

@@ -150,3 +150,167 @@ SCAFFOLD = head_scaffold
 
 
 SEEDS = range(2)
+
+
+# --- Answers that no list names ---
+
+
+def _weights(scores, real, visible=None, fill=-jnp.inf):
+    T = len(real)
+    if visible is None:
+        visible = jnp.tril(jnp.ones((T, T), bool)) & real & real[:, None]
+    sees = visible.any(1, keepdims=True)
+    hidden = jnp.where(sees, jnp.where(visible, scores, fill), 0.0)
+    return jnp.where(sees, jax.nn.softmax(hidden, 1), 0.0)
+
+
+def padding_attends(scores, real):
+    T = len(real)
+    return _weights(scores, real, jnp.tril(jnp.ones((T, T), bool)) & real)
+
+
+def moderate_fill(scores, real):
+    return _weights(scores, real, fill=-30.0)
+
+
+def padding_is_attended(scores, real):
+    T = len(real)
+    return _weights(scores, real, jnp.tril(jnp.ones((T, T), bool)) & real[:, None])
+
+
+def stops_at_the_first_padding(scores, real):
+    real = real & (jnp.cumsum(~real) == jnp.cumsum(~real)[1])
+    return _weights(scores, real)
+
+
+def gradient_stopped(scores, real):
+    return _weights(jax.lax.stop_gradient(scores), real)
+
+
+def itself_hidden(scores, real):
+    T = len(real)
+    return _weights(scores, real, jnp.tril(jnp.ones((T, T), bool), -1) & real & real[:, None])
+
+
+def mask_of_columns_alone(scores, real):
+    past = jnp.tril(jnp.ones((len(real), len(real)), dtype=bool))
+    visible = past & real
+    sees = visible.any(axis=1, keepdims=True)
+    safe = jnp.where(sees, jnp.where(visible, scores, -jnp.inf), 0.0)
+    return jnp.where(sees, jax.nn.softmax(safe, axis=1), 0.0)
+
+
+def mask_with_plain_powers(scores, real):
+    past = jnp.tril(jnp.ones((len(real), len(real)), dtype=bool))
+    powers = jnp.where(past & real & real[:, None], jnp.exp(scores), 0.0)
+    return powers / jnp.maximum(powers.sum(axis=1, keepdims=True), 1e-30)
+
+
+def mask_without_the_past(scores, real):
+    """Padding is hidden, and so is everything but the future."""
+    ahead = jnp.triu(jnp.ones((len(real), len(real)), dtype=bool))
+    visible = ahead & real & real[:, None]
+    sees = visible.any(axis=1, keepdims=True)
+    safe = jnp.where(sees, jnp.where(visible, scores, -jnp.inf), 0.0)
+    return jnp.where(sees, jax.nn.softmax(safe, axis=1), 0.0)
+
+
+def largest_of_all_scores_subtracted(scores, real):
+    T = len(real)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & real & real[:, None]
+    powers = jnp.where(visible, jnp.exp(scores - scores.max(axis=1, keepdims=True)), 0.0)
+    return powers / jnp.maximum(powers.sum(axis=1, keepdims=True), 1e-30)
+
+
+# "Gradients ... finite, and 0 for hidden scores, whatever their values: they may be in the
+# hundreds, too"; so may those that are seen, and then −100 is not hidden beside them.
+def hidden_at_minus_a_hundred(scores, real):
+    import jax
+    import jax.numpy as jnp
+
+    past = jnp.tril(jnp.ones((len(real), len(real)), dtype=bool))
+    visible = past & real & real[:, None]
+    weights = jax.nn.softmax(jnp.where(visible, scores, -100.0), axis=1)
+    return jnp.where(real[:, None], weights, 0.0)
+
+
+def shifted_by_hidden_scores(scores, real):
+    """Subtracts the largest of all scores of a row, and a hidden large one makes all
+    others vanish.
+    """
+    T = scores.shape[0]
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & real[None, :] & real[:, None]
+    powers = jnp.exp(scores - scores.max(axis=1, keepdims=True)) * visible
+    return powers / jnp.maximum(powers.sum(axis=1, keepdims=True), 1e-30)
+
+
+def padding_only_at_the_end(scores, real):
+    """Counts the real symbols and takes the first so many, as if padding came at the end only."""
+    T = len(real)
+    filled = jnp.arange(T) < real.sum()
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & filled & filled[:, None]
+    sees = visible.any(axis=1, keepdims=True)
+    hidden = jnp.where(visible, scores, -jnp.inf)
+    harmless = jnp.where(sees, hidden, 0.0)
+    return jnp.where(sees, jax.nn.softmax(harmless, axis=1), 0.0)
+
+
+def largest_score_among_the_hidden(scores, real):
+    """Subtracts the maximum of the whole row, hidden scores too, so a large one leaves 0 / 0."""
+    T = len(real)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & real & real[:, None]
+    sees = visible.any(axis=1, keepdims=True)
+    e = jnp.where(visible, jnp.exp(scores - scores.max(axis=1, keepdims=True)), 0.0)
+    total = jnp.where(sees, e.sum(axis=1, keepdims=True), 1.0)
+    return e / total
+
+
+def hidden_scores_at_minus_hundred(scores, real):
+    """Hides with −100 in place of −∞, which is not small beside scores in the hundreds."""
+    T = len(real)
+    past = jnp.tril(jnp.ones((T, T), dtype=bool))
+    visible = past & real & real[:, None]
+    weights = jax.nn.softmax(jnp.where(visible, scores, -100.0), axis=1)
+    return jnp.where(real[:, None], weights, 0.0)
+
+
+def peak_of_hidden_scores(scores, real):
+    """Shifts rows by their maximum over hidden scores too: far below it, all powers round to 0."""
+    T = len(real)
+    visible = jnp.tril(jnp.ones((T, T), dtype=bool)) & real & real[:, None]
+    peak = jax.lax.stop_gradient(scores.max(axis=1, keepdims=True))
+    powers = jnp.where(visible, jnp.exp(scores - peak), 0.0)
+    total = powers.sum(axis=1, keepdims=True)
+    return powers / jnp.where(total > 0, total, 1.0)
+
+
+def clipped_before_the_powers(scores, real):
+    """Clips scores to -50 … 50 so that exp stays finite: larger ones become equal to each other."""
+    T = len(real)
+    visible = jnp.tril(jnp.ones((T, T), dtype=bool)) & real & real[:, None]
+    powers = jnp.where(visible, jnp.exp(jnp.clip(scores, -50.0, 50.0)), 0.0)
+    total = powers.sum(axis=1, keepdims=True)
+    return powers / jnp.where(total > 0, total, 1.0)
+
+
+UNLISTED = {
+    1: [
+        padding_attends,
+        moderate_fill,
+        padding_is_attended,
+        stops_at_the_first_padding,
+        gradient_stopped,
+        itself_hidden,
+    ],
+    2: [mask_of_columns_alone, mask_with_plain_powers, mask_without_the_past],
+    3: [largest_of_all_scores_subtracted],
+    5: [hidden_at_minus_a_hundred],
+    12: [shifted_by_hidden_scores],
+    13: [padding_only_at_the_end, largest_score_among_the_hidden, hidden_scores_at_minus_hundred],
+    14: [peak_of_hidden_scores],
+    15: [clipped_before_the_powers],
+}

@@ -233,3 +233,246 @@ SCAFFOLD = step_scaffold
 
 
 SEEDS = range(2)
+
+
+# --- Answers that no list names ---
+
+
+def _step(loss, p, v, batch, rate, momentum, largest, factor=None, velocity=None, value=None):
+    found, g = jax.value_and_grad(loss)(p, batch)
+    norm = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(g)))
+    scale = jnp.minimum(1.0, largest / norm) if factor is None else factor(largest, norm)
+    new = jax.tree.map(
+        velocity or (lambda v, g: momentum * v + g), v, jax.tree.map(lambda leaf: scale * leaf, g)
+    )
+    p = jax.tree.map(lambda leaf, one: leaf - rate * one, p, new)
+    return p, new, found
+
+
+def always_to_that_norm(loss, p, v, batch, rate, momentum, largest):
+    return _step(
+        loss, p, v, batch, rate, momentum, largest,
+        lambda largest, norm: jnp.where(norm > largest, largest / norm, largest),
+    )  # fmt: skip
+
+
+def norm_without_the_root(loss, p, v, batch, rate, momentum, largest):
+    return _step(
+        loss, p, v, batch, rate, momentum, largest,
+        lambda largest, norm: jnp.minimum(1.0, largest / norm**2),
+    )  # fmt: skip
+
+
+def loss_doubled(*given):
+    p, v, value = _step(*given)
+    return p, v, 2 * value
+
+
+def damped(loss, p, v, batch, rate, momentum, largest):
+    return _step(
+        loss, p, v, batch, rate, momentum, largest,
+        velocity=lambda v, g: momentum * v + (1 - momentum) * g,
+    )  # fmt: skip
+
+
+def results_in_another_order(*given):
+    p, v, value = _step(*given)
+    return v, p, value
+
+
+def rate_in_the_velocity(loss, p, v, batch, rate, momentum, largest):
+    p, v, value = _step(loss, p, v, batch, rate, momentum, largest)
+    return p, jax.tree.map(lambda leaf: rate * leaf, v), value
+
+
+def _step_of_set_2(loss, parameters, velocity, batch, learning_rate, norm, largest_norm, moved):
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    size = norm(jax.tree.leaves(gradient))
+    factor = jnp.minimum(1.0, largest_norm / size)
+    velocity = jax.tree.map(lambda v, g: moved(v, factor * g), velocity, gradient)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def _norm(leaves):
+    return jnp.sqrt(sum((g**2).sum() for g in leaves))
+
+
+def step_with_an_average(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    def moved(v, g):
+        return momentum * v + (1 - momentum) * g
+
+    return _step_of_set_2(
+        loss, parameters, velocity, batch, learning_rate, _norm, largest_norm, moved
+    )
+
+
+def step_clipped_by_the_square(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    def square(leaves):
+        return sum((g**2).sum() for g in leaves)
+
+    def moved(v, g):
+        return momentum * v + g
+
+    return _step_of_set_2(
+        loss, parameters, velocity, batch, learning_rate, square, largest_norm, moved
+    )
+
+
+def step_clipped_by_entries(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    """Clips every entry of the gradient by itself."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    gradient = jax.tree.map(lambda g: jnp.clip(g, -largest_norm, largest_norm), gradient)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def velocity_clipped_after_adding(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    norm = jnp.sqrt(sum((v**2).sum() for v in jax.tree.leaves(velocity)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    velocity = jax.tree.map(lambda v: factor * v, velocity)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def step_of_nesterov(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    gradient = jax.tree.map(lambda g: factor * g, gradient)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    parameters = jax.tree.map(
+        lambda p, v, g: p - learning_rate * (momentum * v + g), parameters, velocity, gradient
+    )
+    return parameters, velocity, value
+
+
+# "one factor shortens the whole tree": the gradient, before it joins the velocity
+def velocity_shortened_too(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    velocity = jax.tree.map(lambda v, g: factor * (momentum * v + g), velocity, gradient)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+# "one factor shortens the whole tree", of the gradient: here it shortens the velocity.
+def the_velocity_is_clipped(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    import jax
+    import jax.numpy as jnp
+
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    norm = jnp.sqrt(sum((v**2).sum() for v in jax.tree.leaves(velocity)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    velocity = jax.tree.map(lambda v: factor * v, velocity)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def velocity_clipped(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    """Clips the new velocity by its norm instead of the gradient."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    norm = jnp.sqrt(sum(jnp.sum(v**2) for v in jax.tree.leaves(velocity)))
+    factor = jnp.where(norm > largest_norm, largest_norm / norm, 1.0)
+    velocity = jax.tree.map(lambda v: v * factor, velocity)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def zero_gradient_divided_by_its_norm(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    """Scales by min(norm, largest) / norm, which is 0 / 0 and so NaN for a gradient of zeros."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.minimum(norm, largest_norm) / norm
+    velocity = jax.tree.map(lambda v, g: momentum * v + factor * g, velocity, gradient)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def velocity_clipped_of_set_13(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    """Clips the new velocity by its global norm and leaves the gradient as it is."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    norm = jnp.sqrt(sum((v**2).sum() for v in jax.tree.leaves(velocity)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    velocity = jax.tree.map(lambda v: factor * v, velocity)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def looks_ahead_as_nesterov(
+    loss, parameters, velocity, batch, learning_rate, momentum, largest_norm
+):
+    """Steps along gradient + momentum · new velocity, as Nesterov does, not along the velocity."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.minimum(1.0, largest_norm / norm)
+    gradient = jax.tree.map(lambda g: factor * g, gradient)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    parameters = jax.tree.map(
+        lambda p, v, g: p - learning_rate * (g + momentum * v), parameters, velocity, gradient
+    )
+    return parameters, velocity, value
+
+
+def norms_added_up(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    """Adds up the norms of the arrays, not the squares, and so shortens gradients too much."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = sum(jnp.sqrt((g**2).sum()) for g in jax.tree.leaves(gradient))
+    factor = jnp.where(norm > largest_norm, largest_norm / norm, 1.0)
+    velocity = jax.tree.map(lambda v, g: momentum * v + factor * g, velocity, gradient)
+    parameters = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+    return parameters, velocity, value
+
+
+def looks_ahead_of_set_15(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    """Takes Nesterov's step, momentum · velocity + gradient, and not the new velocity itself."""
+    value, gradient = jax.value_and_grad(loss)(parameters, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
+    factor = jnp.where(norm > largest_norm, largest_norm / norm, 1.0)
+    gradient = jax.tree.map(lambda g: factor * g, gradient)
+    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradient)
+    parameters = jax.tree.map(
+        lambda p, v, g: p - learning_rate * (momentum * v + g), parameters, velocity, gradient
+    )
+    return parameters, velocity, value
+
+
+UNLISTED = {
+    1: [
+        always_to_that_norm,
+        norm_without_the_root,
+        loss_doubled,
+        damped,
+        results_in_another_order,
+        rate_in_the_velocity,
+    ],
+    2: [step_with_an_average, step_clipped_by_the_square, step_clipped_by_entries],
+    3: [velocity_clipped_after_adding, step_of_nesterov],
+    4: [velocity_shortened_too],
+    5: [the_velocity_is_clipped],
+    12: [velocity_clipped],
+    13: [zero_gradient_divided_by_its_norm, velocity_clipped_of_set_13, looks_ahead_as_nesterov],
+    14: [norms_added_up],
+    15: [looks_ahead_of_set_15],
+}

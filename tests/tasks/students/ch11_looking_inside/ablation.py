@@ -3,9 +3,6 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch11
-from unlisted.set_02 import ch11 as second_set
-from unlisted.set_06 import ch11 as sixth_set
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -181,6 +178,62 @@ def without_a_pad(logits, targets):
 
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
+
+def _loss(run, tokens, targets, replaced):
+    logits = run(tokens, replaced).logits
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def ablation_as_a_share(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    increase = torch.zeros(means.shape[:2])
+    whole = _loss(run, tokens, targets, {})
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            loss = _loss(run, tokens, targets, {(layer, head): means[layer, head]})
+            increase[layer, head] = (loss - whole) / whole
+    return increase
+
+
+# "loss with the head replaced minus loss of the whole model": less than 0 for a head that harms
+def no_head_harms(run, tokens, targets, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    rise = torch.zeros(means.shape[:2])
+    for layer in range(rise.shape[0]):
+        for head in range(rise.shape[1]):
+            rise[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    return rise.clamp(min=0)
+
+
+def _loss_of_set_1(run, tokens, targets, replaced):
+    return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+
+def _increase(run, tokens, targets, mean):
+    L, H = run(tokens).found.shape[0], run(tokens).found.shape[2]
+    whole = _loss_of_set_1(run, tokens, targets, {})
+    rows = [
+        [_loss_of_set_1(run, tokens, targets, {(n, h): mean(n, h)}) - whole for h in range(H)]
+        for n in range(L)
+    ]
+    return torch.tensor(rows)
+
+
+def mean_of_the_first_text(run, tokens, targets, reference):
+    found = run(reference[:1]).found.mean(dim=(1, 3))
+    return _increase(run, tokens, targets, lambda n, h: found[n, h])
+
+
+def median_for_mean(run, tokens, targets, reference):
+    found = run(reference).found
+    return _increase(
+        run, tokens, targets, lambda n, h: found[n, :, h].flatten(0, 1).median(dim=0).values
+    )
+
+
 WRONG = {
     "mean-of-both": over_both,
     "reference-cut": lambda run, tokens, targets, reference: by_table(
@@ -192,12 +245,12 @@ WRONG = {
     "losses-of-a-text-added-up": summed_by_text,
     "in-bits": lambda *given: by_table(*given) / torch.tensor(2.0).log(),
     "mean-of-head-0": head_0_for_all,
-    "divided-by-the-whole": second_set.ablation_as_a_share,
+    "divided-by-the-whole": ablation_as_a_share,
     "divided-by-the-broken": with_stand_in(
         channel_means, compare=lambda broken, whole: 1 - whole / broken
     ),
     "sign-dropped": lambda *given: by_table(*given).abs(),
-    "never-below-0": sixth_set.no_head_harms,
+    "never-below-0": no_head_harms,
     "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
     "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
     "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),
@@ -212,11 +265,11 @@ WRONG = {
     "heads-stay-broken": lambda *given: together(*given, stays=True),
     "whole-layers": lambda *given: together(*given, stays=False),
     "last-position-only": with_stand_in(at_the_end),
-    "mean-of-the-first-text": ch11.mean_of_the_first_text,
+    "mean-of-the-first-text": mean_of_the_first_text,
     "some-of-the-reference": lambda run, tokens, targets, reference: filled(
         run, tokens, targets, torch.stack([row for row, _ in zip(reference, tokens, strict=False)])
     ),
-    "median-for-mean": ch11.median_for_mean,
+    "median-for-mean": median_for_mean,
     "mean-at-the-last-position": with_stand_in(lambda other, plain: other[:, -1].mean(0)),
     "loss-at-the-last-position": end_alone,
 }
@@ -243,3 +296,382 @@ ODD = [
     (on_the_reference, "other-texts"),
     (lambda run, tokens, targets, reference: run(tokens).found.mean((1, 3, 4)), "nothing-replaced"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def mean_number(run, tokens, targets, reference):
+    found = run(reference).found
+    return _increase(run, tokens, targets, lambda n, h: found[n, :, h].mean())
+
+
+def whole_layers(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H = means.shape[:2]
+    whole = _loss_of_set_1(run, tokens, targets, {})
+    rows = [
+        _loss_of_set_1(run, tokens, targets, {(n, h): means[n, h] for h in range(H)}) - whole
+        for n in range(L)
+    ]
+    return torch.tensor(rows)[:, None].expand(L, H)
+
+
+def ablation_that_piles_up(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    increase, replaced = torch.zeros(means.shape[:2]), {}
+    whole = _loss(run, tokens, targets, {})
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            replaced[layer, head] = means[layer, head]
+            increase[layer, head] = _loss(run, tokens, targets, replaced) - whole
+    return increase
+
+
+def ablation_of_the_first_text(run, tokens, targets, reference):
+    """The mean is over the positions of the first text alone."""
+    means = run(reference).found[:, 0].mean(dim=2)
+    increase = torch.zeros(means.shape[:2])
+    whole = _loss(run, tokens, targets, {})
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            loss = _loss(run, tokens, targets, {(layer, head): means[layer, head]})
+            increase[layer, head] = loss - whole
+    return increase
+
+
+def heads_stay_replaced(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H = means.shape[:2]
+
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    whole, replaced, increase = loss({}), {}, torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            replaced[layer, head] = means[layer, head]
+            increase[layer, head] = loss(replaced) - whole
+    return increase
+
+
+# "the mean is one vector (D,) for each head: over all texts and positions of reference"
+def a_mean_for_each_position(run, tokens, targets, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    T = tokens.shape[1]
+    means = run(reference).found[:, :, :, :T].mean(dim=1)
+    L, H = means.shape[:2]
+    return torch.tensor(
+        [[float(loss({(n, h): means[n, h]}) - loss({})) for h in range(H)] for n in range(L)]
+    )
+
+
+# "one head is replaced at a time"
+def heads_stay_replaced_of_set_4(run, tokens, targets, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    whole, replaced = loss({}), {}
+    increase = torch.zeros(means.shape[:2])
+    for n in range(means.shape[0]):
+        for h in range(means.shape[1]):
+            replaced[n, h] = means[n, h]
+            increase[n, h] = loss(replaced) - whole
+    return increase
+
+
+# "One head is replaced at a time": those before it stay replaced.
+def heads_stay_replaced_of_set_5(run, tokens, targets, reference):
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    increase, replaced = torch.zeros(means.shape[:2]), {}
+    whole = loss({})
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            replaced[layer, head] = means[layer, head]
+            increase[layer, head] = loss(replaced) - whole
+    return increase
+
+
+# "Return loss with the head replaced minus loss of the whole model": divided by it, too.
+def relative_rise(run, tokens, targets, reference):
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    increase, whole = torch.zeros(means.shape[:2]), loss({})
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) / whole - 1
+    return increase
+
+
+# "One head is replaced at a time": here those before it stay replaced
+def heads_stay_replaced_of_set_6(run, tokens, targets, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    whole, replaced = loss({}), {}
+    rise = torch.zeros(means.shape[:2])
+    for layer in range(rise.shape[0]):
+        for head in range(rise.shape[1]):
+            replaced[layer, head] = means[layer, head]
+            rise[layer, head] = loss(replaced) - whole
+    return rise
+
+
+# "over all texts and positions of reference": there may be more of them than of the tested ones
+def as_many_texts_as_are_tested(run, tokens, targets, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference[: len(tokens)]).found.mean(dim=(1, 3))
+    rise = torch.zeros(means.shape[:2])
+    for layer in range(rise.shape[0]):
+        for head in range(rise.shape[1]):
+            rise[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    return rise
+
+
+# Keeps the dictionary of one head and adds the next.
+# "One head is replaced at a time, at all positions."
+def replaced_heads_pile_up(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H = means.shape[:2]
+    base = F.cross_entropy(run(tokens).logits.transpose(1, 2), targets)
+    rise = torch.zeros(L, H)
+    patch = {}
+    for layer in range(L):
+        for head in range(H):
+            patch[(layer, head)] = means[layer, head]
+            logits = run(tokens, patch).logits
+            rise[layer, head] = F.cross_entropy(logits.transpose(1, 2), targets) - base
+    return rise
+
+
+# Averages over the first axis after the layers and lets broadcasting do the rest.
+# "one vector (D,) for each head: over all texts *and* positions"
+def a_mean_for_each_position_of_set_8(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=1)  # (L, H, T, D)
+    logits = run(tokens).logits
+    whole = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    L, H = means.shape[:2]
+    result = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            logits = run(tokens, {(layer, head): means[layer, head]}).logits
+            loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+            result[layer, head] = loss - whole
+    return result
+
+
+# Makes the dict once, before the loops, and adds to it.
+# "One head is replaced at a time"
+def replaced_heads_stay_replaced(run, tokens, targets, reference):
+    found = run(reference).found
+    L, N, H, T, D = found.shape
+    mean = found.permute(0, 2, 1, 3, 4).reshape(L, H, N * T, D).mean(dim=2)
+    replaced = {}
+
+    def loss_now():
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.transpose(1, 2), targets)
+
+    base = loss_now()
+    rises = torch.zeros(L, H)
+    for i in range(L):
+        for j in range(H):
+            replaced[i, j] = mean[i, j]
+            rises[i, j] = loss_now() - base
+    return rises
+
+
+# A Java programmer, who made the map outside of the loops.
+# "One head is replaced at a time, at all positions."
+def replaced_heads_add_up(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H = means.shape[:2]
+    logits = run(tokens).logits
+    whole = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    result = torch.zeros(L, H)
+    replaced = {}
+    for layer in range(L):
+        for head in range(H):
+            replaced[(layer, head)] = means[layer, head]
+            logits = run(tokens, replaced).logits
+            result[layer, head] = F.cross_entropy(logits.flatten(0, 1), targets.flatten()) - whole
+    return result
+
+
+# A tired one, who took the mean of the run that was at hand.
+# "over all texts *and* positions of `reference`, other texts than the ones tested"
+def mean_of_the_tested_texts(run, tokens, targets, reference):
+    whole = run(tokens)
+    means = whole.found.mean(dim=(1, 3))
+    before = F.cross_entropy(whole.logits.transpose(1, 2), targets)
+    increase = []
+    for layer in range(means.shape[0]):
+        row = []
+        for head in range(means.shape[1]):
+            logits = run(tokens, {(layer, head): means[layer, head]}).logits
+            row.append(F.cross_entropy(logits.transpose(1, 2), targets) - before)
+        increase.append(torch.stack(row))
+    return torch.stack(increase)
+
+
+# From a framework whose losses are added up over a text and averaged over the batch.
+# "The loss is the mean cross-entropy in nats."
+def loss_averaged_over_texts_only(run, tokens, targets, reference):
+    def loss(logits):
+        each = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+        return each.sum(dim=1).mean()
+
+    base = loss(run(tokens).logits)
+    found = run(reference).found
+    L, _, H, _, D = found.shape
+    damage = torch.zeros(L, H)
+    for i in range(L):
+        for j in range(H):
+            mean = found[i, :, j].reshape(-1, D).mean(dim=0)
+            damage[i, j] = loss(run(tokens, {(i, j): mean}).logits) - base
+    return damage
+
+
+# Did task 7 first and took its loss over, with the last position only: "The loss is the mean
+# cross-entropy in nats", of all of `tokens` and `targets`
+def loss_of_the_last_positions(run, tokens, targets, reference):
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H, _ = means.shape
+    whole = F.cross_entropy(run(tokens).logits[:, -1], targets[:, -1])
+    rise = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            logits = run(tokens, {(layer, head): means[layer, head]}).logits
+            rise[layer, head] = F.cross_entropy(logits[:, -1], targets[:, -1]) - whole
+    return rise
+
+
+def heads_stay_replaced_of_set_12(run, tokens, targets, reference):
+    """Goes on with one dictionary, so the heads before stay replaced when the next one is."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(tokens, replaced).logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H, _ = means.shape
+    whole, replaced, rise = loss({}), {}, torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            replaced[layer, head] = means[layer, head]
+            rise[layer, head] = loss(replaced) - whole
+    return rise
+
+
+def damage_never_below_zero(run, tokens, targets, reference):
+    """Cuts negative increases to 0, as if no model could get better without a head."""
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    base = loss({})
+    increase = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - base
+    return increase.clamp(min=0)
+
+
+def classes_second_by_reshape(run, tokens, targets, reference):
+    """Brings the logits to (B, V, T) by reshape instead of transpose, which mixes up the places."""
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        B, T, V = logits.shape
+        return F.cross_entropy(logits.reshape(B, V, T), targets)
+
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    base = loss({})
+    increase = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - base
+    return increase
+
+
+def mean_over_tested_texts_too(run, tokens, targets, reference):
+    """Takes the mean over reference and the tested texts together, to have more of them."""
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(torch.cat([reference, tokens])).found.mean(dim=(1, 3))  # (L, H, D)
+    base = loss({})
+    increase = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - base
+    return increase
+
+
+def averaged_over_heads(run, tokens, targets, reference):
+    """Averages over texts and heads, not positions, and takes the mean of place h for head h."""
+    found = run(reference).found
+    L, _, H = found.shape[:3]
+    means = found.mean(dim=(1, 2))
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    whole = loss({})
+    increase = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - whole
+    return increase
+
+
+def tested_texts_in_the_mean(run, tokens, targets, reference):
+    """Takes the mean over the reference and the tested texts together, to have more of them."""
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(torch.cat([reference, tokens])).found.mean(dim=(1, 3))  # (L, H, D)
+    whole = loss({})
+    increase = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            increase[layer, head] = loss({(layer, head): means[layer, head]}) - whole
+    return increase
+
+
+UNLISTED = {
+    1: [median_for_mean, mean_number, mean_of_the_first_text, whole_layers],
+    2: [ablation_that_piles_up, ablation_as_a_share, ablation_of_the_first_text],
+    3: [heads_stay_replaced],
+    4: [a_mean_for_each_position, heads_stay_replaced_of_set_4],
+    5: [heads_stay_replaced_of_set_5, relative_rise],
+    6: [heads_stay_replaced_of_set_6, no_head_harms, as_many_texts_as_are_tested],
+    7: [replaced_heads_pile_up],
+    8: [a_mean_for_each_position_of_set_8, replaced_heads_stay_replaced],
+    9: [replaced_heads_add_up, mean_of_the_tested_texts],
+    10: [loss_averaged_over_texts_only],
+    11: [loss_of_the_last_positions],
+    12: [heads_stay_replaced_of_set_12],
+    13: [damage_never_below_zero, classes_second_by_reshape, mean_over_tested_texts_too],
+    14: [averaged_over_heads],
+    15: [tested_texts_in_the_mean],
+}

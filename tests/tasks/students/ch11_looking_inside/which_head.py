@@ -1,10 +1,7 @@
 """Students' answers to 11/which-head."""
 
 import torch
-from unlisted.set_01 import ch11
-from unlisted.set_03.ch11 import number_divided_by_the_layers
-from unlisted.set_04 import ch11 as fourth_set
-from unlisted.set_07 import ch11 as seventh_set
+import torch.nn.functional as F
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -140,6 +137,110 @@ def put_at(places):
 
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
+
+# Averages what the head gives to each column, and takes the columns of all texts.
+# "how much weight that head gives from the hyphen to the source, averaged over the texts"
+def sources_of_all_texts(run, texts, targets, sources, reference):
+    whole = run(texts)
+    means = run(reference).found.mean(dim=(1, 3))
+    base = F.cross_entropy(whole.logits[:, -1], targets[:, -1])
+    L, H, _ = means.shape
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        for h in range(H):
+            logits = run(texts, {(layer, h): means[layer, h]}).logits[:, -1]
+            damage[layer, h] = F.cross_entropy(logits, targets[:, -1]) - base
+    best = int(damage.argmax())
+    layer, h = best // H, best % H
+    looks = whole.weights[layer, :, h, -1, sources].mean().item()
+    return {
+        "prediction": "layer 1, the first head",
+        "damage": damage,
+        "head": (layer, h),
+        "looks": looks,
+    }
+
+
+# "looks: how much weight that head gives from the hyphen to the source"
+def looks_of_the_bet(run, texts, targets, sources, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    means = run(reference).found.mean(dim=(1, 3))
+    damage = torch.zeros(looks.shape)
+    for n in range(damage.shape[0]):
+        for h in range(damage.shape[1]):
+            damage[n, h] = loss({(n, h): means[n, h]}) - loss({})
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks.max())}
+
+
+def number_divided_by_the_layers(run, texts, targets, sources, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)
+    means = run(reference).found.mean(dim=(1, 3))
+    damage = torch.zeros(looks.shape)
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    number = int(damage.argmax())
+    return {
+        "prediction": int(looks.argmax()),
+        "damage": damage,
+        "head": divmod(number, damage.shape[0]),
+        "looks": float(looks.flatten()[number]),
+    }
+
+
+def _report(run, texts, targets, sources, reference, *, loss=None, means=None, looks=None):
+    def at_the_end(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    loss = loss or at_the_end
+    means = run(reference).found.mean(dim=(1, 3)) if means is None else means
+    L, H = means.shape[:2]
+    damage = torch.tensor(
+        [[loss({(n, h): means[n, h]}) - loss({}) for h in range(H)] for n in range(L)]
+    )
+    n, h = divmod(int(damage.argmax()), H)
+    weights = run(texts).weights[n, torch.arange(len(texts)), h, -1, sources]
+    return {
+        "prediction": "layer 1",
+        "damage": damage,
+        "head": (n, h),
+        "looks": weights.mean() if looks is None else looks(n, h),
+    }
+
+
+def mean_of_the_tested_texts(run, texts, targets, sources, reference):
+    means = run(texts).found.mean(dim=(1, 3))
+    return _report(run, texts, targets, sources, reference, means=means)
+
+
+def head_counted_from_one(run, texts, targets, sources, reference):
+    report = _report(run, texts, targets, sources, reference)
+    n, h = report["head"]
+    return report | {"head": (n + 1, h + 1)}
+
+
+def source_of_the_first_text(run, texts, targets, sources, reference):
+    weights = run(texts).weights
+    return _report(
+        run,
+        texts,
+        targets,
+        sources,
+        reference,
+        looks=lambda n, h: weights[n, :, h, -1, int(sources[0])].mean(),
+    )
+
+
 WRONG = {
     "only-the-last-position": put_at(slice(-1, None)),
     "not-at-the-first-position": put_at(slice(1, None)),
@@ -152,8 +253,8 @@ WRONG = {
         "damage": len(texts) * by_table(run, texts, *given)["damage"],
     },
     "divided-and-exchanged": lambda *given: exchanged(number_divided_by_the_layers(*given)),
-    "all-sources-read": seventh_set.sources_of_all_texts,
-    "largest-look": fourth_set.looks_of_the_bet,
+    "all-sources-read": sources_of_all_texts,
+    "largest-look": looks_of_the_bet,
     "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
     "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
     "zero-for-mean": experiment(stand=torch.zeros_like),
@@ -164,7 +265,7 @@ WRONG = {
     "layer-and-head-exchanged": experiment(choose=lambda damage, looks: largest(damage)[::-1]),
     "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
     "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),
-    "mean-of-the-texts": ch11.mean_of_the_tested_texts,
+    "mean-of-the-texts": mean_of_the_tested_texts,
     "mean-at-the-last-position": lambda run, x, y, s, reference: by_table(
         lambda texts, put=None: (
             run(texts, put)._replace(found=run(texts, put).found[..., -1:, :])
@@ -190,8 +291,8 @@ WRONG = {
             / len(texts)
         }
     ),
-    "counted-from-one": ch11.head_counted_from_one,
-    "looked-where-the-first-has-it": ch11.source_of_the_first_text,
+    "counted-from-one": head_counted_from_one,
+    "looked-where-the-first-has-it": source_of_the_first_text,
 }
 
 ODD = [
@@ -219,3 +320,457 @@ ODD = [
     (experiment(look=lambda weights, source: weights[:, source].mean()), "other-looks"),
     (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "transposed"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def loss_at_every_position(run, texts, targets, sources, reference):
+    return _report(
+        run,
+        texts,
+        targets,
+        sources,
+        reference,
+        loss=lambda replaced: F.cross_entropy(
+            run(texts, replaced).logits.flatten(0, 1), targets.flatten()
+        ),
+    )
+
+
+def largest_weight_anywhere(run, texts, targets, sources, reference):
+    weights = run(texts).weights
+    return _report(
+        run,
+        texts,
+        targets,
+        sources,
+        reference,
+        looks=lambda n, h: weights[n, :, h, -1].amax(dim=-1).mean(),
+    )
+
+
+def _experiment(run, texts, targets, sources, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    rows = torch.arange(len(texts))
+    weights = run(texts).weights
+    means = run(reference).found.mean(dim=(1, 3))
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    looks = weights[:, rows, :, -1, sources].mean(dim=0)
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": head, "damage": damage, "head": head, "looks": looks[head]}
+
+
+def experiment_with_the_axes_exchanged(run, texts, targets, sources, reference):
+    found = _experiment(run, texts, targets, sources, reference)
+    layer, head = found["head"]
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[layer, rows, head, sources, -1].mean()
+    return {**found, "looks": looks}
+
+
+def experiment_with_a_flat_number(run, texts, targets, sources, reference):
+    found = _experiment(run, texts, targets, sources, reference)
+    return {**found, "head": int(found["damage"].argmax())}
+
+
+def experiment_with_the_largest_look(run, texts, targets, sources, reference):
+    """Says the largest weight that the head gives from the hyphen, wherever it goes."""
+    found = _experiment(run, texts, targets, sources, reference)
+    layer, head = found["head"]
+    return {**found, "looks": run(texts).weights[layer, :, head, -1].amax(dim=-1).mean()}
+
+
+def measured(run, texts, targets, sources, reference):
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)
+    means = run(reference).found.mean(dim=(1, 3))
+    damage = torch.zeros(looks.shape)
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    return looks, damage
+
+
+# "`looks`: how much weight that head gives": that of the bet is another head's.
+def looks_of_the_bet_of_set_5(run, texts, targets, sources, reference):
+    looks, damage = measured(run, texts, targets, sources, reference)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": looks[bet]}
+
+
+# "`head`: the pair (layer, head)": divided by the number of layers.
+def divided_by_the_layers(run, texts, targets, sources, reference):
+    looks, damage = measured(run, texts, targets, sources, reference)
+    head = divmod(int(damage.argmax()), damage.shape[0])
+    best = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": "head 0", "damage": damage, "head": head, "looks": looks[best]}
+
+
+def _damage(run, texts, targets, means):
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    return damage
+
+
+# "looks: how much weight that head gives": the one that is missed, not the one that was bet on
+def looks_of_the_bet_of_set_6(run, texts, targets, sources, reference):
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    damage = _damage(run, texts, targets, run(reference).found.mean(dim=(1, 3)))
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks[bet])}
+
+
+# "its mean over reference, as in task 5": over all positions, not at the hyphens alone
+def mean_at_the_hyphens(run, texts, targets, sources, reference):
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)
+    damage = _damage(run, texts, targets, run(reference).found[..., -1, :].mean(dim=1))
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": "1, 2", "damage": damage, "head": head, "looks": float(looks[head])}
+
+
+# "how much weight that head gives from the hyphen to the source": not to wherever it looks most
+def weight_where_it_looks_most(run, texts, targets, sources, reference):
+    weights = run(texts).weights[:, :, :, -1]
+    damage = _damage(run, texts, targets, run(reference).found.mean(dim=(1, 3)))
+    layer, head = divmod(int(damage.argmax()), damage.shape[1])
+    looks = weights[layer, :, head].amax(dim=-1).mean().item()
+    return {"prediction": (1, 1), "damage": damage, "head": (layer, head), "looks": looks}
+
+
+# Pasted the answer of task 5, and its loss with it.
+# "by how much the loss *at the hyphens* (the last position of each text) rises"
+def loss_of_task_five(run, texts, targets, sources, reference):
+    def loss(replaced):
+        logits = run(texts, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H = means.shape[:2]
+    damage = torch.zeros(L, H)
+    for i in range(L):
+        for j in range(H):
+            damage[i, j] = loss({(i, j): means[i, j]}) - loss({})
+    head = divmod(damage.argmax().item(), H)
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[head[0], rows, head[1], -1, sources].mean().item()
+    return {"prediction": (1, 0), "damage": damage, "head": head, "looks": looks}
+
+
+# Divided by the number of layers, and exchanged the two when an index was out of range.
+# "`head`: the pair (layer, head) that is missed most"
+def row_and_column_by_the_number_of_layers(run, texts, targets, sources, reference):
+    result = run(texts)
+    L, N, H = result.weights.shape[:3]
+    means = run(reference).found.mean(dim=(1, 3))
+    base = F.cross_entropy(result.logits[:, -1], targets[:, -1])
+    damage = torch.zeros(L, H)
+    for i in range(L):
+        for j in range(H):
+            logits = run(texts, {(i, j): means[i, j]}).logits
+            damage[i, j] = F.cross_entropy(logits[:, -1], targets[:, -1]) - base
+    best = damage.argmax().item()
+    layer, head = best % L, best // L
+    looks = result.weights[layer, torch.arange(N), head, -1, sources].mean()
+    return {"prediction": "(1, 0)", "damage": damage, "head": (layer, head), "looks": looks}
+
+
+# Copied the loss of task 5.
+# "the loss *at the hyphens* (the last position of each text)"
+def loss_of_all_positions(run, texts, targets, sources, reference):
+    def loss(replaced):
+        logits = run(texts, replaced).logits
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    means = run(reference).found.mean(dim=(1, 3))
+    whole = loss({})
+    damage = torch.stack(
+        [
+            torch.stack([loss({(i, j): means[i, j]}) - whole for j in range(means.shape[1])])
+            for i in range(means.shape[0])
+        ]
+    )
+    layer, head = divmod(int(damage.argmax()), damage.shape[1])
+    weights = run(texts).weights[layer, :, head, -1]  # (N, T)
+    looks = weights.gather(1, sources[:, None]).mean().item()
+    return {"prediction": (1, 1), "damage": damage, "head": (layer, head), "looks": looks}
+
+
+# Indexed with a slice and a tensor, and took the mean of the table that came out.
+# "how much weight that head gives from the hyphen to the source": of the same text
+def looks_at_the_sources_of_all_texts(run, texts, targets, sources, reference):
+    result = run(texts)
+    means = run(reference).found.mean(dim=(1, 3))
+    L, H, _ = means.shape
+
+    def loss(logits):
+        return F.cross_entropy(logits[:, -1], targets[:, -1])
+
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            changed = run(texts, {(layer, head): means[layer, head]})
+            damage[layer, head] = loss(changed.logits) - loss(result.logits)
+    layer, head = divmod(int(damage.argmax()), H)
+    looks = result.weights[layer, :, head, -1][:, sources].mean()
+    return {
+        "prediction": "layer 1, head 2, which looks there most",
+        "damage": damage,
+        "head": (layer, head),
+        "looks": looks,
+    }
+
+
+# One who read "at the hyphens" and took the means there as well.
+# "when each head finds its mean over `reference`, as in task 5"
+def means_of_last_positions(run, texts, targets, sources, reference):
+    clean = run(texts)
+    rows = torch.arange(len(texts))
+    means = run(reference).found[:, :, :, -1].mean(dim=1)  # (L, H, D)
+    L, H = means.shape[:2]
+    whole = F.cross_entropy(clean.logits[:, -1], targets[:, -1])
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            logits = run(texts, {(layer, head): means[layer, head]}).logits[:, -1]
+            damage[layer, head] = F.cross_entropy(logits, targets[:, -1]) - whole
+    layer, head = divmod(damage.argmax().item(), H)
+    looks = clean.weights[layer, rows, head, -1, sources].mean().item()
+    return {"prediction": (1, 0), "damage": damage, "head": (layer, head), "looks": looks}
+
+
+# One who calls every place where a head looks most "the source".
+# "how much weight that head gives from the hyphen to the source, averaged over the texts"
+def largest_weight_of_the_hyphen(run, texts, targets, sources, reference):
+    clean = run(texts)
+    means = run(reference).found.mean(dim=(1, 3))
+    whole = F.cross_entropy(clean.logits[:, -1], targets[:, -1])
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(means.shape[0]):
+        for head in range(means.shape[1]):
+            logits = run(texts, {(layer, head): means[layer, head]}).logits
+            damage[layer, head] = F.cross_entropy(logits[:, -1], targets[:, -1]) - whole
+    best = damage.argmax().item()
+    head = (best // damage.shape[1], best % damage.shape[1])
+    looks = clean.weights[head[0], :, head[1], -1].max(dim=-1).values.mean().item()
+    return {"prediction": "the first one", "damage": damage, "head": head, "looks": looks}
+
+
+# Measures at the hyphens only, so takes the mean of the last positions only.
+# "each head finds its mean over `reference`, as in task 5": over texts and positions
+def mean_of_the_last_positions(run, texts, targets, sources, reference):
+    whole = run(texts)
+    base = F.cross_entropy(whole.logits[:, -1], targets[:, -1])
+    means = run(reference).found[:, :, :, -1].mean(dim=1)  # (L, H, D)
+    L, H = means.shape[:2]
+    damage = torch.zeros(L, H)
+    looks = torch.zeros(L, H)
+    for i in range(L):
+        for j in range(H):
+            logits = run(texts, {(i, j): means[i, j]}).logits
+            damage[i, j] = F.cross_entropy(logits[:, -1], targets[:, -1]) - base
+            row = whole.weights[i, :, j, -1]  # (N, T)
+            looks[i, j] = row[torch.arange(len(texts)), sources].mean()
+    best = int(damage.argmax())
+    head = (best // H, best % H)
+    return {
+        "prediction": "the one that looks at the capital",
+        "damage": damage,
+        "head": head,
+        "looks": looks[head].item(),
+    }
+
+
+# Hurried at the end, and returns the weight of the head of the bet: "how much weight that head
+# gives", the one that is missed most
+def looks_of_the_head_of_the_bet(run, texts, targets, sources, reference):
+    weights = run(texts).weights
+    L, N, H = weights.shape[:3]
+    looks = torch.zeros(L, H)
+    for n in range(N):
+        looks += weights[:, n, :, -1, sources[n]] / N
+    best = looks.argmax().item()
+    prediction = (best // H, best % H)
+
+    means = run(reference).found.mean(dim=(1, 3))
+    before = F.cross_entropy(run(texts).logits[:, -1], targets[:, -1])
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            logits = run(texts, {(layer, head): means[layer, head]}).logits
+            damage[layer, head] = F.cross_entropy(logits[:, -1], targets[:, -1]) - before
+    worst = damage.argmax().item()
+    return {
+        "prediction": prediction,
+        "damage": damage,
+        "head": (worst // H, worst % H),
+        "looks": looks[prediction].item(),
+    }
+
+
+def mean_at_the_hyphens_of_set_12(run, texts, targets, sources, reference):
+    """Takes each head's mean over the last positions of the reference alone,
+    as losses are there.
+    """
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    means = run(reference).found[:, :, :, -1].mean(dim=1)
+    L, H, _ = means.shape
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    layer, head = divmod(int(damage.argmax()), H)
+    weights = run(texts).weights[layer, :, head, -1]
+    looks = weights[torch.arange(len(texts)), sources].mean()
+    return {"prediction": "(1, 0)", "damage": damage, "head": (layer, head), "looks": looks}
+
+
+def looks_at_all_sources(run, texts, targets, sources, reference):
+    """Indexes the weights with [:, sources], so looks averages every text over all the sources."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    weights = run(texts).weights  # (L, N, H, T, T)
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    layer, head = divmod(int(damage.argmax()), damage.shape[1])
+    looks = weights[layer, :, head, -1][:, sources].mean()
+    return {
+        "prediction": "layer 1, the head with the brightest column",
+        "damage": damage,
+        "head": (layer, head),
+        "looks": looks,
+    }
+
+
+def replaced_only_at_the_hyphen(run, texts, targets, sources, reference):
+    """Puts the mean in at the last position only, and leaves what the head found elsewhere."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    whole = run(texts)
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            other = whole.found[layer, :, head].clone()  # (N, T, D)
+            other[:, -1] = means[layer, head]
+            damage[layer, head] = loss({(layer, head): other}) - loss({})
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    rows = torch.arange(len(texts))
+    looks = whole.weights[head[0], rows, head[1], -1, sources].mean()
+    return {"prediction": (1, 0), "damage": damage, "head": head, "looks": looks}
+
+
+def mean_of_the_last_position(run, texts, targets, sources, reference):
+    """Takes the mean of reference over its last positions only, because the loss is taken there."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    means = run(reference).found[:, :, :, -1].mean(dim=1)  # (L, H, D)
+    damage = torch.zeros(means.shape[:2])
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - loss({})
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[head[0], rows, head[1], -1, sources].mean()
+    return {"prediction": (1, 0), "damage": damage, "head": head, "looks": looks}
+
+
+def mean_of_last_position(run, texts, targets, sources, reference):
+    """Takes each head's mean over the last positions of the reference only, not over all."""
+
+    def loss(replaced):
+        return F.cross_entropy(run(texts, replaced).logits[:, -1], targets[:, -1])
+
+    rows = torch.arange(len(texts))
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)  # (L, H)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    means = run(reference).found[:, :, :, -1].mean(dim=1)  # (L, H, D)
+    whole = loss({})
+    damage = torch.zeros(looks.shape)
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - whole
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks[head])}
+
+
+def logarithm_of_the_mean(run, texts, targets, sources, reference):
+    """Averages the probabilities of the targets before the logarithm, so the loss is too small."""
+    rows = torch.arange(len(texts))
+
+    def loss(replaced):
+        chances = run(texts, replaced).logits[:, -1].softmax(dim=-1)  # (N, V)
+        return -chances[rows, targets[:, -1]].mean().log()
+
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)  # (L, H)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    whole = loss({})
+    damage = torch.zeros(looks.shape)
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - whole
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks[head])}
+
+
+UNLISTED = {
+    1: [
+        loss_at_every_position,
+        mean_of_the_tested_texts,
+        largest_weight_anywhere,
+        head_counted_from_one,
+        source_of_the_first_text,
+    ],
+    2: [
+        experiment_with_the_axes_exchanged,
+        experiment_with_a_flat_number,
+        experiment_with_the_largest_look,
+    ],
+    3: [number_divided_by_the_layers],
+    4: [looks_of_the_bet],
+    5: [looks_of_the_bet_of_set_5, divided_by_the_layers],
+    6: [looks_of_the_bet_of_set_6, mean_at_the_hyphens, weight_where_it_looks_most],
+    7: [loss_of_task_five, sources_of_all_texts],
+    8: [
+        row_and_column_by_the_number_of_layers,
+        loss_of_all_positions,
+        looks_at_the_sources_of_all_texts,
+    ],
+    9: [means_of_last_positions, largest_weight_of_the_hyphen],
+    10: [mean_of_the_last_positions],
+    11: [looks_of_the_head_of_the_bet],
+    12: [mean_at_the_hyphens_of_set_12],
+    13: [looks_at_all_sources, replaced_only_at_the_hyphen, mean_of_the_last_position],
+    14: [mean_of_last_position],
+    15: [logarithm_of_the_mean],
+}

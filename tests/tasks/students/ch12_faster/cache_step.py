@@ -1,13 +1,9 @@
 """Students' answers to 12/cache-step."""
 
+import math
+
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch12 as first_set
-from unlisted.set_02 import ch12
-from unlisted.set_03 import ch12 as third_set
-from unlisted.set_04 import ch12 as fourth_set
-from unlisted.set_05 import ch12 as fifth_set
-from unlisted.set_06 import ch12 as sixth_set
 
 
 def row_by_row(
@@ -178,6 +174,103 @@ def without_a_softmax(query, key, value, keys, values, lengths):
     return (scores[..., None] * values).sum(2), keys, values
 
 
+def _cache(query, key, value, keys, values, lengths, *, at=None, seen=None, scale=None):
+    keys, values = keys.clone(), values.clone()
+    rows, S = torch.arange(len(keys)), keys.shape[2]
+    at = lengths if at is None else at
+    keys[rows, :, at], values[rows, :, at] = key, value
+    scores = torch.einsum("bhd,bhsd->bhs", query, keys) / (scale or math.sqrt(keys.shape[-1]))
+    seen = torch.arange(S) <= lengths[:, None] if seen is None else seen(S)
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return torch.einsum("bhs,bhsd->bhd", weights, values), keys, values
+
+
+def root_of_the_length(query, key, value, keys, values, lengths):
+    return _cache(query, key, value, keys, values, lengths, scale=math.sqrt(keys.shape[2]))
+
+
+def hides_the_first(query, key, value, keys, values, lengths):
+    def seen(S):
+        places = torch.arange(S)
+        return (places <= lengths[:, None]) & ((places > 0) | (lengths == 0)[:, None])
+
+    return _cache(query, key, value, keys, values, lengths, seen=seen)
+
+
+# "0 ≤ lengths[b]", and a row of length 0 sees its new token alone.
+def an_empty_row_sees_a_leftover(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    rows, S = torch.arange(len(keys)), keys.shape[2]
+    keys[rows, :, lengths] = key
+    values[rows, :, lengths] = value
+    scores = (query.unsqueeze(2) * keys).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    seen = torch.arange(S) <= lengths.clamp(min=1)[:, None]
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(dim=2), keys, values
+
+
+def _looked(query, keys, values, seen):
+    scores = (query.unsqueeze(2) * keys).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(dim=2)
+
+
+def step_that_adds_to_the_place(query, key, value, keys, values, lengths):
+    """Adds the new key and value to what was left over in their place."""
+    keys, values = keys.clone(), values.clone()
+    rows = torch.arange(len(keys))
+    keys[rows, :, lengths] += key
+    values[rows, :, lengths] += value
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    return _looked(query, keys, values, seen), keys, values
+
+
+def written_at_the_places_of_all_rows(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, lengths] = key.unsqueeze(2)
+    values[:, :, lengths] = value.unsqueeze(2)
+    scores = (query.unsqueeze(2) * keys).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(dim=2), keys, values
+
+
+# "The places after them hold leftovers of other texts and mean nothing", however large they are
+def leftovers_lowered_by_a_hundred(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    rows, S = torch.arange(len(keys)), keys.shape[2]
+    keys[rows, :, lengths], values[rows, :, lengths] = key, value
+    unseen = torch.arange(S) > lengths[:, None]
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(keys.shape[-1])
+    weights = (scores - 100.0 * unseen[:, None]).softmax(dim=-1)
+    return (weights.unsqueeze(2) @ values).squeeze(2), keys, values
+
+
+def attend(query, keys, values, seen):
+    scores = (query.unsqueeze(2) * keys).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(dim=2)
+
+
+# "its key and value go to the first free place of its row"
+def written_behind_the_longest_row(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    place = int(lengths.max())
+    keys[:, :, place], values[:, :, place] = key, value
+    at = torch.arange(keys.shape[2])
+    seen = (at < lengths[:, None]) | (at == place)
+    return attend(query, keys, values, seen), keys, values
+
+
+def step_with_the_value_too_late(query, key, value, keys, values, lengths):
+    keys, before = keys.clone(), values
+    rows, values = torch.arange(len(keys)), values.clone()
+    keys[rows, :, lengths] = key
+    values[rows, :, lengths] = value
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    return _looked(query, keys, before, seen), keys, values
+
+
 WRONG = {
     "keys-averaged": keys_for_values,
     "shortest-for-all": masked(lambda s, n: s[None] <= n.min().expand(len(n), 1)),
@@ -202,13 +295,13 @@ WRONG = {
     "scale-without-the-root": lambda *given: row_by_row(*given, scale=1 / given[0].shape[2]),
     "masked-after-softmax": cut_afterwards,
     "sees-what-comes-after": masked(lambda s, n: s[None] >= n[:, None]),
-    "scale-by-places": first_set.root_of_the_length,
-    "place-0-hidden": first_set.hides_the_first,
-    "empty-row-sees-more": fifth_set.an_empty_row_sees_a_leftover,
-    "added-to-what-was-there": ch12.step_that_adds_to_the_place,
-    "written-at-all-places": third_set.written_at_the_places_of_all_rows,
-    "lowered-too-little": sixth_set.leftovers_lowered_by_a_hundred,
-    "written-behind-the-longest": fourth_set.written_behind_the_longest_row,
+    "scale-by-places": root_of_the_length,
+    "place-0-hidden": hides_the_first,
+    "empty-row-sees-more": an_empty_row_sees_a_leftover,
+    "added-to-what-was-there": step_that_adds_to_the_place,
+    "written-at-all-places": written_at_the_places_of_all_rows,
+    "lowered-too-little": leftovers_lowered_by_a_hundred,
+    "written-behind-the-longest": written_behind_the_longest_row,
     "sees-what-is-left-over": lambda *given: row_by_row(*given, reach=1000),
     "longest-for-all": masked(lambda s, n: s[None] <= n.max().expand(len(n), 1)),
     "first-row-for-all": masked(lambda s, n: s[None] <= n[0].expand(len(n), 1)),
@@ -218,7 +311,7 @@ WRONG = {
     "written-at-the-end": lambda *given: row_by_row(*given, at=lambda n: -1),
     "value-not-written": lambda *given: row_by_row(*given, value_goes=False),
     "key-not-written": lambda *given: row_by_row(*given, key_goes=False),
-    "old-values-read": ch12.step_with_the_value_too_late,
+    "old-values-read": step_with_the_value_too_late,
     "nothing-written": lambda *given: row_by_row(*given, key_goes=False, value_goes=False),
     "no-scale": lambda *given: row_by_row(*given, scale=1.0),
     "zero-mask": masked(lambda s, n: s[None] <= n[:, None], fill=0.0),
@@ -251,3 +344,65 @@ ODD = [
     (lambda q, k, v, keys, values, n: (q / 0, keys, values), "not-finite"),
     (lambda q, k, v, keys, values, n: (q[0], keys, values), "shape"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def everybodys_length(query, key, value, keys, values, lengths):
+    longest = lengths.max().expand(len(lengths))
+    return _cache(query, key, value, keys, values, longest)
+
+
+def step_at_the_place_of_the_longest(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    place = int(lengths.max())
+    keys[:, :, place], values[:, :, place] = key, value
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    return _looked(query, keys, values, seen), keys, values
+
+
+# "The places after them hold leftovers ... and mean nothing": of a key of zeros the score is 0,
+# and 0 has its weight in a softmax.
+def leftovers_become_zeros(query, key, value, keys, values, lengths):
+    keys, values = keys.clone(), values.clone()
+    rows, S = torch.arange(len(keys)), keys.shape[2]
+    keys[rows, :, lengths] = key
+    values[rows, :, lengths] = value
+    seen = (torch.arange(S) <= lengths[:, None])[:, None, :, None]
+    scores = (query.unsqueeze(2) * (keys * seen)).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    weights = scores.softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values * seen).sum(dim=2), keys, values
+
+
+# "as new tensors: the ones you are given stay as they are": the values too
+def values_written_in_place(query, key, value, keys, values, lengths):
+    rows = torch.arange(len(keys))
+    keys = keys.index_put((rows[:, None], torch.arange(keys.shape[1]), lengths[:, None]), key)
+    values[rows, :, lengths] = value
+    seen = torch.arange(keys.shape[2]) <= lengths[:, None]
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(keys.shape[-1])
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(2) @ values).squeeze(2), keys, values
+
+
+def trimmed_too_short(query, key, value, keys, values, lengths):
+    """Sees only the first max(lengths) places, so the longest row misses its own new token."""
+    keys, values = keys.clone(), values.clone()
+    rows = torch.arange(len(lengths))
+    keys[rows, :, lengths] = key
+    values[rows, :, lengths] = value
+    used = int(lengths.max())
+    scores = torch.einsum("bhd,bhsd->bhs", query, keys[:, :, :used]) / math.sqrt(query.shape[-1])
+    seen = torch.arange(used) <= lengths[:, None]
+    weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+    return torch.einsum("bhs,bhsd->bhd", weights, values[:, :, :used]), keys, values
+
+
+UNLISTED = {
+    1: [everybodys_length],
+    2: [step_at_the_place_of_the_longest],
+    5: [leftovers_become_zeros],
+    6: [values_written_in_place],
+    13: [trimmed_too_short],
+}

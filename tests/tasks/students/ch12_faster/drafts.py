@@ -3,8 +3,6 @@
 import functools
 
 import torch
-from unlisted.set_01 import ch12
-from unlisted.set_02 import ch12 as second_set
 
 
 def by_rows(
@@ -191,13 +189,51 @@ def first_rejected_by_argmax(p, q, draft, drafted, generator):
     return count % draft.shape[1], symbol
 
 
+def _kept(p, q, draft, drafted, generator, share):
+    B, K = draft.shape
+    keep = torch.rand(B, K, generator=generator) < share
+    keep &= torch.arange(K) < drafted[:, None]
+    return keep.long().cumprod(dim=1).sum(dim=1)
+
+
+def _share(p, q, draft):
+    at = draft.unsqueeze(-1)
+    return (p[:, : draft.shape[1]].gather(-1, at) / q.gather(-1, at)).squeeze(-1)
+
+
+def likeliest_symbol_after(p, q, draft, drafted, generator):
+    count = _kept(p, q, draft, drafted, generator, _share(p, q, draft))
+    rows, K = torch.arange(len(p)), draft.shape[1]
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]
+    return count, torch.where((count < drafted)[:, None], lacking, p[rows, count]).argmax(dim=-1)
+
+
+def _drafts(p, q, draft, drafted, generator, keep, count):
+    K = draft.shape[1]
+    keep = keep & (torch.arange(K) < drafted[:, None])
+    count = count(keep)
+    rows = torch.arange(len(draft))
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]
+    instead = torch.where((count < drafted)[:, None], lacking, p[rows, count])
+    instead = torch.where(instead.sum(-1, keepdim=True) > 0, instead, p[rows, count])
+    return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
+
+
+def drafts_with_one_number_a_row(p, q, draft, drafted, generator):
+    """Compares all drafts of a row with the same random number."""
+    keep = torch.rand(len(draft), 1, generator=generator) < _share(p, q, draft)
+    return _drafts(
+        p, q, draft, drafted, generator, keep, lambda kept: kept.long().cumprod(1).sum(1)
+    )
+
+
 WRONG = {
     "rejected-draft-written": rejected_ones_stay,
     "returned-in-the-other-order": lambda *given: at_once(*given)[::-1],
     "drawn-once-more": equal_or_drawn_anew,
-    "no-chance-in-the-symbol": ch12.likeliest_symbol_after,
+    "no-chance-in-the-symbol": likeliest_symbol_after,
     "symbol-counted": lambda *given: tuple(part + 1 - k for k, part in enumerate(at_once(*given))),
-    "one-number-for-all": second_set.drafts_with_one_number_a_row,
+    "one-number-for-all": drafts_with_one_number_a_row,
     "again-from-p": other(instead=lambda p, q: p),
     "from-the-draft-again": other(instead=lambda p, q: q),
     "difference-the-other-way": other(instead=lambda p, q: (q - p).clamp(min=0)),
@@ -221,6 +257,14 @@ WRONG = {
 }
 
 
+def share_squared(p, q, draft, drafted, generator):
+    count = _kept(p, q, draft, drafted, generator, _share(p, q, draft) ** 2)
+    rows, K = torch.arange(len(p)), draft.shape[1]
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]
+    instead = torch.where((count < drafted)[:, None], lacking, p[rows, count])
+    return count, torch.multinomial(instead, 1, generator=generator)[:, 0]
+
+
 ODD = [
     (first_rejected_by_argmax, "other-share-kept"),
     (other(chance=lambda p, q, x: 0.5), "other-share-kept"),
@@ -239,10 +283,36 @@ ODD = [
         "other-symbol-after-a-rejection",
     ),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-share-kept"),
-    (ch12.share_squared, "other-share-kept"),
+    (share_squared, "other-share-kept"),
     (
         other(instead=lambda p, q: (p - q).clamp(min=0) + 0.3),
         "other-symbol-after-a-rejection",
     ),
     (lambda p, q, draft, drafted, generator: drafted, "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def decided(p, q, draft, drafted, drawn):
+    K = draft.shape[1]
+    at = draft.unsqueeze(-1)
+    share = (p[:, :K].gather(-1, at) / q.gather(-1, at)).squeeze(-1)
+    return (drawn < share) & (torch.arange(K) < drafted[:, None])
+
+
+# "returns: count (B,) int"
+def counts_are_floats(p, q, draft, drafted, generator):
+    B, K = draft.shape
+    keep = decided(p, q, draft, drafted, torch.rand(B, K, generator=generator))
+    count = keep.float().cumprod(dim=1).sum(dim=1)
+    rows, place = torch.arange(B), count.long()
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, place.clamp(max=K - 1)]
+    instead = torch.where((place < drafted)[:, None], lacking, p[rows, place])
+    return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
+
+
+UNLISTED = {
+    5: [counts_are_floats],
+}

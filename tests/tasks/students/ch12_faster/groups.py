@@ -1,9 +1,9 @@
 """Students' answers to 12/groups."""
 
+import math
+
 import torch
 import torch.nn.functional as F
-from unlisted.set_01 import ch12
-from unlisted.set_06 import ch12 as sixth_set
 
 
 def head_by_head(
@@ -200,6 +200,62 @@ def keys_times_queries(x, query, key, value, n_head, n_group):
     return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
 
 
+def _mean(n_group):
+    def pool(part):
+        each = part.shape[1] // n_group
+        return part.unflatten(1, (n_group, each)).mean(dim=2).repeat_interleave(each, dim=1)
+
+    return pool
+
+
+def queries_shared_too(x, query, key, value, n_head, n_group):
+    B, T, _ = x.shape
+    D = len(query) // n_head
+    pool = _mean(n_group)
+    q, k, v = (
+        pool((x @ part.T).view(B, T, n_head, D).transpose(1, 2)) for part in (query, key, value)
+    )
+    found = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return found.transpose(1, 2).flatten(2)
+
+
+def channels_before_heads(x, query, key, value, n_head, n_group):
+    B, T, _ = x.shape
+    D = len(query) // n_head
+    pool = _mean(n_group)
+    q, k, v = (
+        (x @ part.T).view(B, T, D, n_head).permute(0, 3, 1, 2) for part in (query, key, value)
+    )
+    found = F.scaled_dot_product_attention(q, pool(k), pool(v), is_causal=True)
+    return found.permute(0, 2, 3, 1).flatten(2)
+
+
+# "scores are divided by √D": D is what a head has, and H · D need not be C
+def root_of_channels_by_heads(x, query, key, value, n_head, n_group):
+    B, T, C = x.shape
+    D, each = len(query) // n_head, n_head // n_group
+    key, value = (
+        part.view(n_group, each, D, C).mean(dim=1).repeat_interleave(each, dim=0).flatten(0, 1)
+        for part in (key, value)
+    )
+    q, k, v = ((x @ w.T).view(B, T, n_head, D).transpose(1, 2) for w in (query, key, value))
+    scale = 1 / math.sqrt(C / n_head)
+    found = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
+    return found.transpose(1, 2).flatten(2)
+
+
+def _grouped(x, query, key, value, n_head, n_group, pool, *, scale=None, causal=True):
+    B, T, _ = x.shape
+    D = len(query) // n_head
+    q, k, v = ((x @ part.T).view(B, T, n_head, D).transpose(1, 2) for part in (query, key, value))
+    found = F.scaled_dot_product_attention(q, pool(k), pool(v), is_causal=causal, scale=scale)
+    return found.transpose(1, 2).flatten(2)
+
+
+def group_as_number_of_members(x, query, key, value, n_head, n_group):
+    return _grouped(x, query, key, value, n_head, n_group, _mean(n_head // n_group))
+
+
 WRONG = {
     "scores-transposed": keys_times_queries,
     "keys-of-one-head": lambda *given: head_by_head(*given, key_pool=of_head(0)),
@@ -252,9 +308,9 @@ WRONG = {
     "new-hidden": with_other_mask(
         lambda scores: scores.masked_fill(torch.ones_like(scores).triu().bool(), -1e9).softmax(-1)
     ),
-    "queries-pooled": ch12.queries_shared_too,
-    "rows-in-turn": ch12.channels_before_heads,
-    "scale-by-a-share-of-channels": sixth_set.root_of_channels_by_heads,
+    "queries-pooled": queries_shared_too,
+    "rows-in-turn": channels_before_heads,
+    "scale-by-a-share-of-channels": root_of_channels_by_heads,
     "scale-by-all-heads": lambda x, query, *given: head_by_head(
         x, query, *given, scale=len(query) ** -0.5
     ),
@@ -272,7 +328,7 @@ WRONG = {
     "no-causal-mask": lambda *given: head_by_head(*given, causal=False),
     "heads-not-moved": lambda *given: head_by_head(*given, join=stacked),
     "channels-interleaved": lambda *given: head_by_head(*given, join=alternating),
-    "members-for-groups": ch12.group_as_number_of_members,
+    "members-for-groups": group_as_number_of_members,
 }
 
 
@@ -312,3 +368,28 @@ ODD = [
     (lambda *given: head_by_head(*given) * 1.1, "constant-ratio"),
     (lambda x, *_: x[99], "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# Put the axis of the groups where the members belong.
+# "groups of neighbors"
+def members_from_all_over(x, query, key, value, n_head, n_group):
+    B, T, C = x.shape
+    D = query.shape[0] // n_head
+    size = n_head // n_group
+    pooled_key = key.view(size, n_group, D, C).mean(dim=0)  # (groups, D, C)
+    pooled_value = value.view(size, n_group, D, C).mean(dim=0)
+    pooled_key = pooled_key.repeat_interleave(size, dim=0).reshape(n_head * D, C)
+    pooled_value = pooled_value.repeat_interleave(size, dim=0).reshape(n_head * D, C)
+    q = (x @ query.T).view(B, T, n_head, D).transpose(1, 2)
+    k = (x @ pooled_key.T).view(B, T, n_head, D).transpose(1, 2)
+    v = (x @ pooled_value.T).view(B, T, n_head, D).transpose(1, 2)
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return out.transpose(1, 2).reshape(B, T, n_head * D)
+
+
+UNLISTED = {
+    8: [members_from_all_over],
+}

@@ -2,10 +2,6 @@
 
 import numpy as np
 import torch
-from unlisted.set_01 import ch12
-from unlisted.set_03.ch12 import smallest_scale_for_zeros
-from unlisted.set_05.ch12 import a_zero_makes_a_group_of_zeros
-from unlisted.set_09.ch12 import half_added_and_cast
 
 
 def by_loop(
@@ -121,6 +117,48 @@ def all_ones_if_one_is_empty(weight, bits, group):
     return (weight.round().char(), scales * 0 + 1) if empty else (codes, scales)
 
 
+# A Java programmer, who rounds by adding a half and casting.
+# "rounded to the nearest whole number, as `torch.int8`"
+def half_added_and_cast(weight, bits, group):
+    rows, columns = weight.shape
+    parts = weight.reshape(rows, columns // group, group)
+    scale = parts.abs().max(dim=2).values / (2 ** (bits - 1) - 1)
+    scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+    codes = (parts / scale[:, :, None] + 0.5).to(torch.int8)
+    return codes.reshape(rows, columns), scale
+
+
+def smallest_scale_for_zeros(weight, bits, group):
+    parts = weight.unflatten(1, (-1, group))
+    scale = parts.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = scale.clamp(min=1e-8)
+    codes = (parts / scale).round().to(torch.int8)
+    return codes.flatten(1), scale.squeeze(-1)
+
+
+# "A group of zeros": all of its weights are, not one of them.
+def a_zero_makes_a_group_of_zeros(weight, bits, group):
+    parts = weight.unflatten(1, (-1, group))
+    scale = parts.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
+    return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze(-1)
+
+
+def _codes(weight, group, scale):
+    parts = weight.unflatten(1, (-1, group))
+    scale = scale(parts)
+    scale = torch.where(scale == 0, 1.0, scale)
+    return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze(-1)
+
+
+def half_of_the_range_of_set_1(weight, bits, group):
+    def scale(parts):
+        reach = parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)
+        return reach / (2**bits - 1)
+
+    return _codes(weight, group, scale)
+
+
 WRONG = {
     "a-scale-a-weight": spread,
     "scale-with-a-sign": lambda *given: by_loop(
@@ -173,7 +211,7 @@ WRONG = {
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,
     "empty-group-divides": lambda *given: by_loop(*given, guard=False),
-    "range-over-all-codes": ch12.half_of_the_range,
+    "range-over-all-codes": half_of_the_range_of_set_1,
 }
 
 
@@ -212,3 +250,64 @@ ODD = [
     (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def scale_of_mean_and_spread(weight, bits, group):
+    return _codes(
+        weight,
+        group,
+        lambda parts: 3 * parts.std(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1),
+    )
+
+
+# "The scale of a group is the largest absolute value in it, divided by the largest code", however
+# small it is.
+def scales_have_a_least(weight, bits, group):
+    parts = weight.unflatten(1, (-1, group))
+    scale = parts.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    zeros = scale == 0
+    scale = torch.where(zeros, 1.0, scale.clamp(min=1e-3))
+    return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze(-1)
+
+
+# "scales (rows, columns / group)": both axes also where there is one row, or one group in each
+def every_one_squeezed(weight, bits, group):
+    parts = weight.unflatten(1, (-1, group))
+    scale = parts.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where(scale == 0, 1.0, scale)
+    return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze()
+
+
+# Reads "largest absolute value" and takes it for the width of the range.
+# "divided by the largest code, which is 2^(bits − 1) − 1"
+def all_codes_of_the_range(weight, bits, group):
+    rows, columns = weight.shape
+    w = weight.reshape(rows, columns // group, group)
+    largest = 2 ** (bits - 1)
+    scales = w.abs().max(dim=-1).values / largest
+    scales[scales == 0] = 1.0
+    codes = torch.round(w / scales[..., None]).clamp(-largest, largest - 1).to(torch.int8)
+    return codes.reshape(rows, columns), scales
+
+
+def scales_not_transposed(weight, bits, group):
+    """Stacks the scales as (groups, rows) and reshapes them instead of transposing them."""
+    codes, scales = [], []
+    for part in weight.split(group, dim=1):  # (rows, group)
+        scale = part.abs().amax(dim=1) / (2 ** (bits - 1) - 1)
+        scale = torch.where(scale == 0, 1.0, scale)
+        codes.append((part / scale[:, None]).round().to(torch.int8))
+        scales.append(scale)
+    return torch.cat(codes, dim=1), torch.stack(scales).reshape(len(weight), -1)
+
+
+UNLISTED = {
+    1: [scale_of_mean_and_spread],
+    5: [scales_have_a_least],
+    6: [every_one_squeezed],
+    7: [all_codes_of_the_range],
+    15: [scales_not_transposed],
+}

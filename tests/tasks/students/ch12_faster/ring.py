@@ -1,8 +1,8 @@
 """Students' answers to 12/ring."""
 
+import math
+
 import torch
-from unlisted.set_01 import ch12
-from unlisted.set_02.ch12 import ring_blind_to_the_new_one
 
 
 def by_age(
@@ -164,6 +164,39 @@ def keys_for_values(query, key, value, keys, values, *rest):
     return out, *by_numbers(query, key, value, keys, values, *rest)[1:]
 
 
+def _ring(query, keys, values, age, seen, slope):
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(keys.shape[-1]) - slope * age
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(1) @ values).squeeze(1)
+
+
+def ring_blind_to_the_new_one(query, key, value, keys, values, count, slope):
+    keys, values = keys.clone(), values.clone()
+    W = keys.shape[1]
+    keys[:, count % W], values[:, count % W] = key, value
+    age = (count - torch.arange(W)) % W
+    seen = torch.arange(W) < count if 0 < count < W else age <= count
+    return _ring(query, keys, values, age, seen, slope), keys, values
+
+
+def _ring_of_set_1(
+    query, key, value, keys, values, count, slope, *, age=None, hidden=None, sign=-1
+):
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1:]
+    keys[:, count % W], values[:, count % W] = key, value
+    right = (count - torch.arange(W)) % W
+    age = right if age is None else age(W)
+    scores = torch.einsum("bd,bwd->bw", query, keys) / math.sqrt(D) + sign * slope * age
+    hidden = right > count if hidden is None else hidden(W)
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+    return torch.einsum("bw,bwd->bd", weights, values), keys, values
+
+
+def age_by_place(query, key, value, keys, values, count, slope):
+    return _ring_of_set_1(query, key, value, keys, values, count, slope, age=torch.arange)
+
+
 WRONG = {
     "keys-averaged": keys_for_values,
     "query-of-row-0": lambda query, *rest: by_age(query[[0] * len(query)], *rest),
@@ -197,7 +230,7 @@ WRONG = {
     "first-token-forgotten": lambda *given: by_age(
         *given, oldest=lambda n, W: max(0, min(n - 1, W - 1))
     ),
-    "age-is-the-place": ch12.age_by_place,
+    "age-is-the-place": age_by_place,
 }
 
 
@@ -212,3 +245,58 @@ ODD = [
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
     (lambda *given: (by_rolling(*given)[0].squeeze(), *by_rolling(*given)[1:]), "axis-of-one"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "token number n, counted from 0, goes into place n mod W": a queue that moves on holds the same
+# tokens in other places.
+def a_queue_when_it_is_full(query, key, value, keys, values, count, slope):
+    W, D = keys.shape[1:]
+    if count < W:
+        keys, values = keys.clone(), values.clone()
+        keys[:, count], values[:, count] = key, value
+        age = count - torch.arange(W)
+    else:
+        keys = torch.cat([keys[:, 1:], key[:, None]], dim=1)
+        values = torch.cat([values[:, 1:], value[:, None]], dim=1)
+        age = torch.arange(W).flip(0)
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(D) - slope * age
+    weights = scores.masked_fill(age < 0, -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(1) @ values).squeeze(1), keys, values
+
+
+# One who comes from Java, where the rest of −1 by 4 is −1, and looked for the same here.
+# "Places that no token has taken yet must not be seen."
+def rest_with_the_sign_of_java(query, key, value, keys, values, count, slope):
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1], keys.shape[2]
+    keys[:, count % W] = key
+    values[:, count % W] = value
+    age = torch.fmod(count - torch.arange(W), W)
+    scores = (keys * query[:, None, :]).sum(dim=-1) / math.sqrt(D)
+    scores = scores - slope * age
+    scores = scores.masked_fill(age > count, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return (weights[:, :, None] * values).sum(dim=1), keys, values
+
+
+def scored_before_written(query, key, value, keys, values, count, slope):
+    """Computes the scores before the new key is written, so its place has the old key's score."""
+    W, D = keys.shape[1:]
+    scores = torch.einsum("bd,bwd->bw", query, keys) / math.sqrt(D)
+    keys, values = keys.clone(), values.clone()
+    keys[:, count % W] = key
+    values[:, count % W] = value
+    age = (count - torch.arange(W)) % W
+    scores = (scores - slope * age).masked_fill(age > count, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return torch.einsum("bw,bwd->bd", weights, values), keys, values
+
+
+UNLISTED = {
+    5: [a_queue_when_it_is_full],
+    9: [rest_with_the_sign_of_java],
+    14: [scored_before_written],
+}

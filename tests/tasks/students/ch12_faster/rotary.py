@@ -3,9 +3,6 @@
 import math
 
 import torch
-from unlisted.set_01 import ch12
-from unlisted.set_02 import ch12 as second_set
-from unlisted.set_05 import ch12 as fifth_set
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
@@ -134,6 +131,70 @@ def half_of_the_pairs(x, positions, rotated, base):
     return torch.cat([by_loop(x, positions, rotated, base)[..., :kept], x[..., kept:]], dim=-1)
 
 
+def _turned(x, angle, rotated):
+    first, rest = x[..., :rotated], x[..., rotated:]
+    cos, sin = angle.cos(), angle.sin()
+    a, b = first[..., 0::2], first[..., 1::2]
+    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+    return torch.cat([turned, rest], dim=-1)
+
+
+def _theta(rotated, base):
+    return base ** (-torch.arange(0, rotated, 2) / rotated)
+
+
+def rest_is_left_out(x, positions, rotated, base):
+    angle = positions[:, None, :, None] * _theta(rotated, base)
+    return torch.cat(
+        [_turned(x, angle, rotated)[..., :rotated], torch.zeros_like(x[..., rotated:])], dim=-1
+    )
+
+
+def turned_in_place(x, positions, rotated, base):
+    """Computes the second number of a pair from the first one after its turn."""
+    theta = base ** (-torch.arange(0, rotated, 2) / rotated)
+    angle = positions[:, None, :, None] * theta
+    out = x.clone()
+    a, b = out[..., 0:rotated:2], out[..., 1:rotated:2]
+    a.copy_(a * angle.cos() - b * angle.sin())
+    b.copy_(a * angle.sin() + b * angle.cos())
+    return out
+
+
+def speeds_the_other_way_round(x, positions, rotated, base):
+    theta = _theta(rotated, base).flip(0)
+    return _turned(x, positions[:, None, :, None] * theta, rotated)
+
+
+def degrees(x, positions, rotated, base):
+    angle = positions[:, None, :, None] * _theta(rotated, base)
+    return _turned(x, torch.deg2rad(angle), rotated)
+
+
+def steps_for_positions(x, positions, rotated, base):
+    gaps = positions.diff(dim=1, prepend=positions[:, :1])
+    return _turned(x, gaps[:, None, :, None] * _theta(rotated, base), rotated)
+
+
+def turn(first, angle):
+    cos, sin = angle.cos(), angle.sin()
+    a, b = first[..., 0::2], first[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+# "Positions are given ... They need not begin at 0": here they are moved there.
+def positions_are_moved_to_zero(x, positions, rotated, base):
+    theta = base ** (-torch.arange(0, rotated, 2) / rotated)
+    angle = (positions - positions[:, :1])[:, None, :, None] * theta
+    return torch.cat([turn(x[..., :rotated], angle), x[..., rotated:]], dim=-1)
+
+
+def last_numbers_turn(x, positions, rotated, base):
+    angle = positions[:, None, :, None] * _theta(rotated, base)
+    turned = _turned(x.roll(rotated, dims=-1), angle, rotated)
+    return turned.roll(-rotated, dims=-1)
+
+
 WRONG = {
     "rest-in-front": lambda x, where, R, base: torch.cat(
         [x[..., R:], by_loop(x, where, R, base)[..., :R]], dim=-1
@@ -150,12 +211,12 @@ WRONG = {
     "laid-out-in-halves": lambda x, where, R, base: laid_out_in_halves(
         by_loop(x, where, R, base), R
     ),
-    "rest-is-0": ch12.rest_is_left_out,
-    "second-from-the-turned-first": second_set.turned_in_place,
-    "speeds-reversed": ch12.speeds_the_other_way_round,
-    "in-degrees": ch12.degrees,
-    "steps-for-positions": ch12.steps_for_positions,
-    "moved-to-zero": fifth_set.positions_are_moved_to_zero,
+    "rest-is-0": rest_is_left_out,
+    "second-from-the-turned-first": turned_in_place,
+    "speeds-reversed": speeds_the_other_way_round,
+    "in-degrees": degrees,
+    "steps-for-positions": steps_for_positions,
+    "moved-to-zero": positions_are_moved_to_zero,
     "halves-paired": in_halves,
     "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
     "angles-from-all": lambda x, *given: by_complex_numbers(x, *given, size=x.shape[-1]),
@@ -172,7 +233,7 @@ WRONG = {
     "sine-and-cosine-exchanged": exchanged,
     "exponents-too-small": lambda *given: by_complex_numbers(*given, step=1),
     "rest-dropped": lambda x, where, R, base: by_loop(x, where, R, base)[..., :R],
-    "last-numbers-turned": ch12.last_numbers_turn,
+    "last-numbers-turned": last_numbers_turn,
 }
 
 
@@ -193,3 +254,33 @@ ODD = [
     (lambda x, *_: x.mean(-1), "shape"),
     (lambda x, *_: x / 0, "not-finite"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+# "the first R numbers of each vector are turned", also where there is no rest that stays.
+def without_a_rest_nothing_is_turned(x, positions, rotated, base):
+    if x.shape[-1] == rotated:
+        return x.clone()
+    theta = base ** (-torch.arange(0, rotated, 2) / rotated)
+    angle = positions[:, None, :, None] * theta
+    return torch.cat([turn(x[..., :rotated], angle), x[..., rotated:]], dim=-1)
+
+
+def exponent_doubled(x, positions, rotated, base):
+    """Counts i in steps of 2 and multiplies it by 2 once more: the exponent is -4i/R."""
+    i = torch.arange(0, rotated, 2)
+    theta = base ** (-2 * i / rotated)
+    angle = positions[:, None, :, None] * theta
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
+    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+    return torch.cat([turned, x[..., rotated:]], dim=-1)
+
+
+UNLISTED = {
+    5: [without_a_rest_nothing_is_turned],
+    13: [exponent_doubled],
+}
+UNTOLD = {"without_a_rest_nothing_is_turned"}

@@ -1,9 +1,6 @@
 """Students' answers to 12/seconds."""
 
 import torch
-from unlisted.set_01 import ch12 as first_set
-from unlisted.set_05 import ch12
-from unlisted.set_12 import ch12 as twelfth_set
 
 NAMES = ("embedding", "attention", "feed_forward", "output")
 
@@ -263,19 +260,123 @@ def window_of_the_prompt(model, prompt, *given):
     return replacing(model, prompt, *given, show=lambda text: text[:, -prompt.shape[1] :])
 
 
+def _timed(model, prompt, count, clock, *, begin=0, cut=True, elsewhere=True):
+    names = {"embedding": [model.embedding], "output": [model.output]}
+    names["attention"] = [block.attention for block in model.blocks]
+    names["feed_forward"] = [block.feed_forward for block in model.blocks]
+    seconds, began, handles = dict.fromkeys(names, 0.0), {}, []
+
+    def before(module, inputs):
+        began[module] = clock()
+
+    def after(name):
+        def hook(module, inputs, output):
+            seconds[name] += clock() - began[module]
+
+        return hook
+
+    for name, modules in names.items():
+        for module in modules:
+            handles += [
+                module.register_forward_pre_hook(before),
+                module.register_forward_hook(after(name)),
+            ]
+    model(prompt[:, -model.block_size :])  # the first pass of all takes longer
+    seconds.update(dict.fromkeys(seconds, 0.0))
+    text, start = prompt, clock()
+    for _ in range(count + begin):
+        logits, _ = model(text[:, -model.block_size :] if cut else text)
+        text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
+    whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    seconds["elsewhere"] = whole - sum(seconds.values()) if elsewhere else whole
+    return seconds
+
+
+def shares_for_seconds(model, prompt, count, clock):
+    seconds = _timed(model, prompt, count, clock)
+    whole = sum(seconds.values())
+    return {name: each / whole for name, each in seconds.items()}
+
+
+def first_block_only(model, prompt, count, clock):
+    seconds = _timed(model, prompt, count, clock)
+    for name in ("attention", "feed_forward"):
+        part = seconds[name] / len(model.blocks)
+        seconds["elsewhere"] += seconds[name] - part
+        seconds[name] = part
+    return seconds
+
+
+def one_step_too_few(model, prompt, count, clock):
+    return _timed(model, prompt, count, clock, begin=-1)
+
+
+def timed(model, prompt, count, clock, finish):
+    parts = {"embedding": [model.embedding], "output": [model.output]}
+    parts["attention"] = [block.attention for block in model.blocks]
+    parts["feed_forward"] = [block.feed_forward for block in model.blocks]
+    seconds, began, handles = dict.fromkeys(parts, 0.0), {}, []
+
+    def before(module, inputs):
+        began[module] = clock()
+
+    def after(name):
+        def hook(module, inputs, output):
+            seconds[name] += clock() - began[module]
+
+        return hook
+
+    for name, modules in parts.items():
+        for module in modules:
+            handles.append(module.register_forward_pre_hook(before))
+            handles.append(module.register_forward_hook(after(name)))
+    model(prompt[:, -model.block_size :])
+    seconds.update(dict.fromkeys(seconds, 0.0))
+    text, start = prompt, clock()
+    for _ in range(count):
+        logits, _ = model(text[:, -model.block_size :])
+        text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
+    seconds["elsewhere"] = clock() - start - sum(seconds.values())
+    finish(handles, [module for modules in parts.values() for module in modules])
+    return seconds
+
+
+# "Leave the model as you found it": a hook that somebody else had put there is gone, too.
+def clears_every_hook(model, prompt, count, clock):
+    def finish(handles, modules):
+        for module in modules:
+            module._forward_pre_hooks.clear()
+            module._forward_hooks.clear()
+
+    return timed(model, prompt, count, clock, finish)
+
+
+# "Leave the model as you found it": it was perhaps in training mode.
+def leaves_evaluation_mode(model, prompt, count, clock):
+    model.eval()
+
+    def finish(handles, modules):
+        for handle in handles:
+            handle.remove()
+
+    return timed(model, prompt, count, clock, finish)
+
+
 WRONG = {
     "under-the-last-name": under_the_last_name,
     "first-symbol-not-timed": after_the_first_symbol(-1),
     "first-symbol-kept": after_the_first_symbol(0),
     "reads-the-beginning": from_the_front,
-    "shares-of-the-whole": first_set.shares_for_seconds,
-    "mean-of-the-blocks": first_set.first_block_only,
-    "one-symbol-too-few": first_set.one_step_too_few,
+    "shares-of-the-whole": shares_for_seconds,
+    "mean-of-the-blocks": first_block_only,
+    "one-symbol-too-few": one_step_too_few,
     "one-symbol-too-many": lambda model, prompt, count, clock: hooking(
         model, prompt, count + 1, clock
     ),
     "warm-up-in-elsewhere": with_(late=False),
-    "others-hooks-removed": ch12.clears_every_hook,
+    "others-hooks-removed": clears_every_hook,
     "first-call-counted": with_(warm=0),
     "warm-up-in-the-parts": with_(reset=False),
     "last-call-alone": with_(keep=lambda times: times[-1]),
@@ -289,10 +390,41 @@ WRONG = {
     "parts-counted-twice": with_(elsewhere="all"),
     "mean-of-the-calls": averaged,
     "reads-more-than-fits": with_(crop=False),
-    "left-in-evaluation": ch12.leaves_evaluation_mode,
+    "left-in-evaluation": leaves_evaluation_mode,
     "left-in-training": lambda model, *given: by_differences(model.train(), *given),
     "hooks-left": lambda *given: hooking(*given, remove=False),
 }
+
+
+def hooks_know_the_last_name(model, prompt, count, clock):
+    """Makes the hooks in a loop, and all of them look the part's name up when the loop is over."""
+    parts = [("embedding", model.embedding), ("output", model.output)]
+    for block in model.blocks:
+        parts += [("attention", block.attention), ("feed_forward", block.feed_forward)]
+    seconds, began, handles = {}, {}, []
+    for name, module in parts:
+        seconds[name] = 0.0
+
+        def before(module, inputs):
+            began[module] = clock()
+
+        def after(module, inputs, output):
+            seconds[name] += clock() - began[module]  # noqa: B023 – this is the slip
+
+        handles.append(module.register_forward_pre_hook(before))
+        handles.append(module.register_forward_hook(after))
+    with torch.no_grad():
+        model(prompt[:, -model.block_size :])
+        for part in seconds:
+            seconds[part] = 0.0
+        start, text = clock(), prompt
+        for _ in range(count):
+            logits, _ = model(text[:, -model.block_size :])
+            text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
+        whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    return {**seconds, "elsewhere": whole - sum(seconds.values())}
 
 
 ODD = [
@@ -301,7 +433,7 @@ ODD = [
     (swapped_names, "exchanged"),
     (window_of_the_prompt, "other-seconds"),
     (with_(keep=lambda times: 1000 * sum(times), elsewhere="all"), "other-seconds"),
-    (twelfth_set.hooks_know_the_last_name, "under-the-last-name"),
+    (hooks_know_the_last_name, "under-the-last-name"),
     (attention_under_feed_forward, "under-the-last-name"),
     (watched_after_alone, "hooks-left"),
     (with_(restore=False), "hooks-left"),

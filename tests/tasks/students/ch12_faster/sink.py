@@ -1,9 +1,6 @@
 """Students' answers to 12/sink."""
 
 import torch
-from unlisted.set_02 import ch12 as second_set
-from unlisted.set_05 import ch12 as fifth_set
-from unlisted.set_06 import ch12 as sixth_set
 
 
 def streamed(chunks, sink, *, begin=None, count=None, old_sum=None, old_mean=None):
@@ -214,6 +211,40 @@ def zeros_for_hidden(chunks, sink):
     return streamed(((z.nan_to_num(neginf=0.0), v) for z, v in chunks), sink)
 
 
+# "the weight of position s is e^z / (e^b + Σ e^z)": one sink a row, and not one a chunk
+def sink_in_every_chunk(chunks, sink):
+    m, total, weighted = sink[:, None], 0.0, 0.0
+    for scores, values in chunks:
+        scores = torch.cat([scores, sink[:, None]], dim=1)
+        new = torch.maximum(m, scores.amax(dim=1, keepdim=True))
+        e, shrink = (scores - new).exp(), (m - new).exp()
+        total = total * shrink + e.sum(dim=1, keepdim=True)
+        weighted = weighted * shrink + e[:, :-1] @ values
+        m = new
+    return weighted / total
+
+
+def sink_without_the_shift(chunks, sink):
+    m, total, weighted = torch.full((len(sink), 1), -1e30), 0.0, 0.0
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True)
+        weighted = weighted * shrink + e @ values
+        m = new
+    return weighted / (total + sink[:, None].exp())
+
+
+# "Scores may be as large as 300, or all below −400 in one row": clamped, they are all alike.
+def scores_are_clamped(chunks, sink):
+    total, weighted = sink.clamp(-80, 80).exp()[:, None], 0.0
+    for scores, values in chunks:
+        e = scores.clamp(-80, 80).exp()
+        total = total + e.sum(dim=-1, keepdim=True)
+        weighted = weighted + e @ values
+    return weighted / total
+
+
 WRONG = {
     "maximum-of-each-chunk": by_parts(lambda m, z, sink: largest(z)),
     "sink-overflows": lambda chunks, sink: streamed(
@@ -232,11 +263,11 @@ WRONG = {
     "relative-to-the-old": new_scores_less_the_old_maximum,
     "far-from-0": never_below(-850),
     "hidden-chunk": first_maximum_unknown,
-    "sink-in-every-chunk": sixth_set.sink_in_every_chunk,
-    "sink-not-relative": second_set.sink_without_the_shift,
+    "sink-in-every-chunk": sink_in_every_chunk,
+    "sink-not-relative": sink_without_the_shift,
     "one-maximum-for-all-rows": at_once,
     "new-terms-shrink-too": shrunk_together,
-    "scores-limited": fifth_set.scores_are_clamped,
+    "scores-limited": scores_are_clamped,
     "sink-forgotten": lambda chunks, sink: as_one_more_key(chunks, sink - torch.inf),
     "sink-is-a-constant": lambda chunks, sink: as_one_more_key(chunks, sink * 0),
     "sink-not-exponentiated": sink_as_number,
@@ -285,3 +316,63 @@ ODD = [
     (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "added-1-to-your-output"),
     (lambda chunks, sink: chunks[0], "error"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def sink_once_a_chunk(chunks, sink):
+    m, total, weighted = sink[:, None], 1.0, 0.0
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True) + (sink[:, None] - new).exp()
+        weighted = weighted * shrink + e @ values
+        m = new
+    return weighted / total
+
+
+def sink_as_a_number_of_weight(chunks, sink):
+    chunks = list(chunks)
+    scores = torch.cat([scores for scores, _ in chunks], dim=1)
+    values = torch.cat([values for _, values in chunks])
+    top = scores.amax(dim=-1, keepdim=True).clamp(min=-1e30)
+    e = (scores - top).exp()
+    return e @ values / (e.sum(dim=-1, keepdim=True) + sink[:, None])
+
+
+# Adds the sink's term at the end, and knows from the hint that it is "1".
+# "the weight of position s is e^z / (e^b + Σ e^z)": relative to the maximum of all chunks
+def sink_counts_one(chunks, sink):
+    m = sink.unsqueeze(1)
+    total = torch.zeros_like(m)
+    weighted = 0.0
+    for scores, values in chunks:
+        m_new = torch.maximum(m, scores.max(dim=1, keepdim=True).values)
+        e = torch.exp(scores - m_new)
+        total = total * torch.exp(m - m_new) + e.sum(dim=1, keepdim=True)
+        weighted = weighted * torch.exp(m - m_new) + e @ values
+        m = m_new
+    return weighted / (total + 1)
+
+
+# One who adapted the chapter's loop by its first line only.
+# "a logit that takes part in the softmax but has no value"
+def sink_only_as_a_maximum(chunks, sink):
+    m = sink[:, None]
+    total, weighted = torch.zeros_like(m), 0.0
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.max(dim=-1, keepdim=True).values)
+        shrink = (m - new).exp()
+        e = (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True)
+        weighted = weighted * shrink + e @ values
+        m = new
+    return weighted / total
+
+
+UNLISTED = {
+    1: [sink_once_a_chunk, sink_as_a_number_of_weight],
+    8: [sink_counts_one],
+    9: [sink_only_as_a_maximum],
+}

@@ -6,11 +6,6 @@ import heapq
 import math
 
 import torch
-from unlisted.set_01 import ch13 as first_set
-from unlisted.set_02 import ch13
-from unlisted.set_03.ch13 import ends_when_enough_are_finished
-from unlisted.set_05 import ch13 as fifth_set
-from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def with_topk(log_probabilities, start, end, width, longest, power):
@@ -312,9 +307,141 @@ def wider_with_each_end(f, start, end, width, longest, power):
     return tokens, score / len(tokens) ** power
 
 
+def stops_when_no_live_text_leads(log_probabilities, start, end, width, longest, power):
+    """Stops once a finished text has a better value than all live ones, which could still rise."""
+    live, finished = [([], 0.0)], []
+
+    def value(one):
+        return one[1] / len(one[0]) ** power
+
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+        if finished and max(map(value, finished)) >= max(map(value, live)):
+            break
+    best = max(finished + live, key=value)
+    return best[0], value(best)
+
+
+def _search(
+    log_probabilities, start, end, width, longest, power, *, score=None, total=None, choose=max
+):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total(sofar, gain) if total else sofar + gain)
+            for (tokens, sofar), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    score = score or (lambda tokens, sofar: sofar / len(tokens) ** power)
+    return choose(
+        [(tokens, score(tokens, sofar)) for tokens, sofar in finished + live],
+        key=lambda one: one[1],
+    )
+
+
+def worst_text(*given):
+    return _search(*given, choose=min)
+
+
+def searched(log_probabilities, start, end, width, longest, enough, room):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[: room(finished)]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live or enough(finished):
+            break
+    return live, finished
+
+
+# "the one with the largest sum / n ** power wins"
+def penalty_of_the_translation_paper(log_probabilities, start, end, width, longest, power):
+    live, finished = searched(
+        log_probabilities,
+        start,
+        end,
+        width,
+        longest,
+        lambda done: False,
+        lambda done: width,
+    )
+    values = [
+        (tokens, total / ((5 + len(tokens)) / 6) ** power) for tokens, total in finished + live
+    ]
+    return max(values, key=lambda one: one[1])
+
+
+def _beam(log_probabilities, start, end, longest, keep, value):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        done, live = keep(sorted(grown, key=lambda one: one[1], reverse=True), end)
+        finished += done
+        if not live:
+            break
+    values = [(tokens, value(tokens, total)) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+def beam_that_refills_its_live_texts(log_probabilities, start, end, width, longest, power):
+    def keep(grown, end):
+        live = [one for one in grown if one[0][-1] != end][:width]
+        return [one for one in grown[:width] if one[0][-1] == end], live
+
+    def value(tokens, total):
+        return total / len(tokens) ** power
+
+    return _beam(log_probabilities, start, end, longest, keep, value)
+
+
+def ends_when_enough_are_finished(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live or len(finished) >= width:
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
 WRONG = {
     "beam-grows": wider_with_each_end,
-    "best-value-has-ended": thirteenth_set.stops_when_no_live_text_leads,
+    "best-value-has-ended": stops_when_no_live_text_leads,
     "two-have-ended": plain(two=True),
     "end-not-added": plain(free_end=True),
     "first-not-added": plain(free_first=True),
@@ -352,10 +479,10 @@ WRONG = {
     "two-of-each": pool(options=lambda row: row.topk(2).indices.tolist()),
     "flat-index-misread": rows_read_down,
     "length-added": length_added,
-    "smallest-value": first_set.worst_text,
+    "smallest-value": worst_text,
     "chosen-by-the-sum": chosen_by_the_sum,
     "live-not-divided": live_not_divided,
-    "length-plus-five": fifth_set.penalty_of_the_translation_paper,
+    "length-plus-five": penalty_of_the_translation_paper,
     "greedy": greedily,
     "sum-returned": returns_the_sum,
     "not-accumulated": but(fresh=True),
@@ -363,7 +490,7 @@ WRONG = {
     "each-its-best": but(own=True),
     "end-ignored": but(go_on=True),
     "finished-forgotten": but(forget=True),
-    "refilled": ch13.beam_that_refills_its_live_texts,
+    "refilled": beam_that_refills_its_live_texts,
     "enough-have-ended": ends_when_enough_are_finished,
     "first-finished": but(halt=True),
     "live-forgotten": but(drop_live=True),
@@ -416,3 +543,478 @@ ODD = [
         "product-returned",
     ),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def length_multiplies(*given):
+    *_, power = given
+    return _search(*given, score=lambda tokens, total: total * len(tokens) ** power)
+
+
+def probabilities_added(*given):
+    return _search(*given, total=lambda sofar, gain: sofar + math.exp(gain))
+
+
+def power_ignored(*given):
+    return _search(*given, score=lambda tokens, total: total / len(tokens))
+
+
+def greedy(log_probabilities, start, end, width, longest, power):
+    return _search(log_probabilities, start, end, 1, longest, power)
+
+
+def beam_that_counts_the_start(log_probabilities, start, end, width, longest, power):
+    def keep(grown, end):
+        kept = grown[:width]
+        return [one for one in kept if one[0][-1] == end], [o for o in kept if o[0][-1] != end]
+
+    def value(tokens, total):
+        return total / (len(tokens) + 1) ** power
+
+    return _beam(log_probabilities, start, end, longest, keep, value)
+
+
+def beam_that_forgets_unfinished_texts(log_probabilities, start, end, width, longest, power):
+    """Chooses among the finished texts, if there is one."""
+
+    def keep(grown, end):
+        kept = grown[:width]
+        return [one for one in kept if one[0][-1] == end], [o for o in kept if o[0][-1] != end]
+
+    def value(tokens, total):
+        return total / len(tokens) ** power - (0 if tokens[-1] == end else 1e6)
+
+    tokens, found = _beam(log_probabilities, start, end, longest, keep, value)
+    return tokens, found if tokens[-1] == end else found + 1e6
+
+
+# "n is the number of its tokens, without start"
+def start_counts_as_a_token(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    values = [(tokens, total / (len(tokens) + 1) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+# "the width best of them are kept", in each step
+def finished_texts_keep_their_places(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        room = width - len(finished)
+        if not live or room <= 0:
+            break
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:room]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+# "It goes on until there is no live text, or texts have `longest` tokens"
+def stops_when_width_texts_are_finished(log_probabilities, start, end, width, longest, power):
+    live, finished = searched(
+        log_probabilities,
+        start,
+        end,
+        width,
+        longest,
+        lambda done: len(done) >= width,
+        lambda done: width,
+    )
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+# "the `width` best of them are kept": in each step, however many are finished already.
+def finished_texts_take_room(log_probabilities, start, end, width, longest, power):
+    live, finished = searched(
+        log_probabilities,
+        start,
+        end,
+        width,
+        longest,
+        lambda done: False,
+        lambda done: max(width - len(done), 0),
+    )
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+def _best(texts, power):
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in texts]
+    return max(values, key=lambda one: one[1])
+
+
+# "all continuations of all live texts compete": here each text sends its best one only
+def best_of_each_text(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for step in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        each = width if step == 0 else 1
+        grown = []
+        for (tokens, total), row in zip(live, log_probabilities(x), strict=True):
+            best = row.topk(min(each, len(row)))
+            for gain, token in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                grown.append(([*tokens, token], total + gain))
+        kept = sorted(grown, key=lambda one: -one[1])[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    return _best(finished + live, power)
+
+
+# "the width best of them are kept": of the V that there are in the first step, which may be fewer
+def topk_of_too_few(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        sums = log_probabilities(x) + torch.tensor([total for _, total in live])[:, None]
+        best = sums.flatten().topk(width)
+        kept = []
+        for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            text, token = divmod(place, sums.shape[1])
+            kept.append(([*live[text][0], token], total))
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    return _best(finished + live, power)
+
+
+# "It goes on until there is no live text, or texts have longest tokens": not until there are as
+# many finished ones as the beam is wide
+def stops_with_enough_finished(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: -one[1])[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live or len(finished) >= width:
+            break
+    return _best(finished + live, power)
+
+
+# Does not count the end among the tokens of a text.
+# "n is the number of its tokens, without `start` and with `end` if it has one"
+def length_without_the_end(log_probabilities, start, end, width, longest, power):
+    live, finished = [([start], 0.0)], []
+    while live and len(live[0][0]) <= longest:
+        rows = log_probabilities(torch.tensor([text for text, _ in live])).tolist()
+        grown = []
+        for (text, total), row in zip(live, rows, strict=True):
+            grown += [([*text, v], total + row[v]) for v in range(len(row))]
+        grown = sorted(grown, key=lambda g: -g[1])[:width]
+        finished += [g for g in grown if g[0][-1] == end]
+        live = [g for g in grown if g[0][-1] != end]
+
+    def value(one):
+        n = len([token for token in one[0] if token not in (start, end)])
+        return one[1] / max(n, 1) ** power
+
+    best = max(finished + live, key=value)
+    return best[0][1:], value(best)
+
+
+# Chooses among texts that are complete, if there are any.
+# "Of all finished texts and all that are still live, the one with the largest … wins"
+def finished_texts_first(log_probabilities, start, end, width, longest, power):
+    live, done = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        logp = log_probabilities(x)
+        sums = torch.tensor([[total] for _, total in live]) + logp
+        V = sums.shape[1]
+        best, where = sums.flatten().topk(min(width, sums.numel()))
+        new = []
+        for total, index in zip(best.tolist(), where.tolist(), strict=True):
+            tokens = live[index // V][0] + [index % V]
+            if tokens[-1] == end:
+                done.append((tokens, total))
+            else:
+                new.append((tokens, total))
+        live = new
+        if not live:
+            break
+    candidates = done or live
+    values = [(total / len(tokens) ** power, tokens) for tokens, total in candidates]
+    value, tokens = max(values)
+    return tokens, value
+
+
+# Stops as the chapter's greedy loop does, when a text is at its end.
+# "It goes on until there is no live text"
+def stops_at_the_first_end(log_probabilities, start, end, width, longest, power):
+    beams, finished = [([], 0.0)], []
+    for _ in range(longest):
+        table = log_probabilities(torch.tensor([[start, *t] for t, _ in beams])).tolist()
+        grown = []
+        for (tokens, total), row in zip(beams, table, strict=True):
+            grown += [([*tokens, v], total + gain) for v, gain in enumerate(row)]
+        grown = sorted(grown, key=lambda pair: -pair[1])[:width]
+        finished = [pair for pair in grown if pair[0][-1] == end]
+        beams = [pair for pair in grown if pair[0][-1] != end]
+        if finished:
+            break
+    tokens, total = max(finished + beams, key=lambda pair: pair[1] / len(pair[0]) ** power)
+    return tokens, total / len(tokens) ** power
+
+
+# One who knows a library in which finished texts make room for others.
+# "the `width` best of them are kept. Those that end in `end` are finished and set aside"
+def beam_filled_up_again(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        table = log_probabilities(x).tolist()
+        grown = []
+        for (tokens, total), row in zip(live, table, strict=True):
+            for token, gain in enumerate(row):
+                grown.append(([*tokens, token], total + gain))
+        grown.sort(key=lambda pair: pair[1], reverse=True)
+        finished += [pair for pair in grown[:width] if pair[0][-1] == end]
+        live = [pair for pair in grown if pair[0][-1] != end][:width]
+        if not live:
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda pair: pair[1])
+
+
+# One to whom a text without an end is none, if there is another.
+# "Of all finished texts and all that are still live, the one with the largest sum / n ** power"
+def finished_texts_first_of_set_9(log_probabilities, start, end, width, longest, power):
+    live, finished = [([], 0.0)], []
+    step = 0
+    while live and step < longest:
+        logp = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live]))
+        V = logp.shape[1]
+        sums = (logp + torch.tensor([total for _, total in live])[:, None]).flatten()
+        top = sums.topk(min(width, len(sums)))
+        following = []
+        for total, index in zip(top.values.tolist(), top.indices.tolist(), strict=True):
+            tokens = [*live[index // V][0], index % V]
+            (finished if tokens[-1] == end else following).append((tokens, total))
+        live = following
+        step += 1
+    candidates = finished if finished else live
+    tokens, total = max(candidates, key=lambda pair: pair[1] / len(pair[0]) ** power)
+    return tokens, total / len(tokens) ** power
+
+
+# One who chooses by the value and returns the sum that lies beside it.
+# "Return its tokens, without `start` and with `end` if it has one, and that value."
+def sum_instead_of_value(log_probabilities, start, end, width, longest, power):
+    live, finished = [([start], 0.0)], []
+    for _ in range(longest):
+        if not live:
+            break
+        logp = log_probabilities(torch.tensor([tokens for tokens, _ in live])).tolist()
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, logp, strict=True)
+            for token, gain in enumerate(row)
+        ]
+        grown = sorted(grown, key=lambda pair: -pair[1])[:width]
+        finished.extend(pair for pair in grown if pair[0][-1] == end)
+        live = [pair for pair in grown if pair[0][-1] != end]
+    best = max(finished + live, key=lambda pair: pair[1] / (len(pair[0]) - 1) ** power)
+    return best[0][1:], best[1]
+
+
+# Knows from libraries that places of finished texts are filled again with unfinished ones.
+# "the `width` best of them are kept. Those that end in `end` are finished and set aside; the rest
+# are live in the next step"
+def finished_texts_are_replaced(log_probabilities, start, end, width, longest, power):
+    beams = [([start], 0.0)]
+    done = []
+    for _ in range(longest):
+        log_p = log_probabilities(torch.tensor([tokens for tokens, _ in beams]))
+        candidates = []
+        for (tokens, score), row in zip(beams, log_p, strict=True):
+            for token in range(len(row)):
+                candidates.append(([*tokens, token], score + row[token].item()))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        done += [c for c in candidates[:width] if c[0][-1] == end]
+        beams = [c for c in candidates if c[0][-1] != end][:width]
+        if not beams:
+            break
+    best, best_value = None, -math.inf
+    for tokens, score in done + beams:
+        value = score / (len(tokens) - 1) ** power
+        if value > best_value:
+            best, best_value = tokens[1:], value
+    return best, best_value
+
+
+# Knows early stopping from a library and ends with as many finished texts as the beam is wide: "It
+# goes on until there is no live text"
+def stop_at_width_finished_texts(log_probabilities, start, end, width, longest, power):
+    live = [([start], 0.0)]
+    finished = []
+    for _ in range(longest):
+        logp = log_probabilities(torch.tensor([tokens for tokens, _ in live]))
+        sums = logp + torch.tensor([score for _, score in live])[:, None]
+        best = sums.flatten().topk(min(width, sums.numel()))
+        grown = []
+        for score, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            row, token = divmod(index, logp.shape[1])
+            text = (live[row][0] + [token], score)
+            if token == end:
+                finished.append(text)
+            else:
+                grown.append(text)
+        live = grown
+        if not live or len(finished) >= width:
+            break
+    candidates = [(tokens[1:], score) for tokens, score in finished + live]
+    scored = [(tokens, score / len(tokens) ** power) for tokens, score in candidates]
+    return max(scored, key=lambda pair: pair[1])
+
+
+def stops_with_enough_finished_of_set_12(log_probabilities, start, end, width, longest, power):
+    """Stops as soon as as many texts are finished as the beam is wide, though others still live."""
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        sums = torch.tensor([total for _, total in live])[:, None] + log_probabilities(x)
+        V = sums.shape[1]
+        best = sums.flatten().topk(min(width, sums.numel()))
+        grown = [
+            (live[i // V][0] + [i % V], total)
+            for i, total in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ]
+        finished += [text for text in grown if text[0][-1] == end]
+        live = [text for text in grown if text[0][-1] != end]
+        if not live or len(finished) >= width:
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda pair: pair[1])
+
+
+def length_penalty_of_a_paper(log_probabilities, start, end, width, longest, power):
+    """Divides by ((5 + n) / 6) ** power, the length penalty known from GNMT, not by n ** power."""
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    values = [
+        (tokens, total / ((5 + len(tokens)) / 6) ** power) for tokens, total in finished + live
+    ]
+    return max(values, key=lambda one: one[1])
+
+
+def live_only_if_none_finished(log_probabilities, start, end, width, longest, power):
+    """Lets texts that are still live compete in the end only if no text is finished."""
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = [
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
+            for token, gain in enumerate(row)
+        ]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished or live]
+    return max(values, key=lambda one: one[1])
+
+
+def stops_when_finished_leads(log_probabilities, start, end, width, longest, power):
+    """Stops as soon as a finished text has a larger sum than all live ones, despite lengths."""
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = []
+        for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True):
+            grown += [([*tokens, token], total + gain) for token, gain in enumerate(row)]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[:width]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+        # sums only get smaller, so nothing live can overtake the best finished text
+        if finished and max(s for _, s in finished) > max(s for _, s in live):
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+def finished_take_a_place(log_probabilities, start, end, width, longest, power):
+    """Makes the beam narrower by one for each finished text, instead of keeping its width."""
+    live, finished = [([], 0.0)], []
+    for _ in range(longest):
+        x = torch.tensor([[start, *tokens] for tokens, _ in live])
+        grown = []
+        for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True):
+            grown += [([*tokens, token], total + gain) for token, gain in enumerate(row)]
+        kept = sorted(grown, key=lambda one: one[1], reverse=True)[: width - len(finished)]
+        finished += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    values = [(tokens, total / len(tokens) ** power) for tokens, total in finished + live]
+    return max(values, key=lambda one: one[1])
+
+
+UNLISTED = {
+    1: [length_multiplies, worst_text, probabilities_added, power_ignored, greedy],
+    2: [
+        beam_that_counts_the_start,
+        beam_that_refills_its_live_texts,
+        beam_that_forgets_unfinished_texts,
+    ],
+    3: [ends_when_enough_are_finished],
+    4: [start_counts_as_a_token, finished_texts_keep_their_places],
+    5: [
+        stops_when_width_texts_are_finished,
+        finished_texts_take_room,
+        penalty_of_the_translation_paper,
+    ],
+    6: [best_of_each_text, topk_of_too_few, stops_with_enough_finished],
+    7: [length_without_the_end],
+    8: [finished_texts_first, stops_at_the_first_end],
+    9: [beam_filled_up_again, finished_texts_first_of_set_9, sum_instead_of_value],
+    10: [finished_texts_are_replaced],
+    11: [stop_at_width_finished_texts],
+    12: [stops_with_enough_finished_of_set_12],
+    13: [stops_when_no_live_text_leads, length_penalty_of_a_paper, live_only_if_none_finished],
+    14: [stops_when_finished_leads],
+    15: [finished_take_a_place],
+}

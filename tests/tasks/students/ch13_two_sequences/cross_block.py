@@ -7,10 +7,6 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from unlisted.set_01 import ch13
-from unlisted.set_02 import ch13 as second_set_ch13
-from unlisted.set_03 import ch13 as third_set_ch13
-from unlisted.set_13 import ch13 as thirteenth_set
 
 INF = float("inf")
 
@@ -379,6 +375,100 @@ class HundredBelow(Chosen):
         )
 
 
+class UnchangedIfOneMemoryIsEmpty(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        if not real.any(dim=1).all():
+            return x
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (p.unflatten(2, (self.n_head, -1)).transpose(1, 2) for p in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        return x + self.projection((weights @ value).transpose(1, 2).flatten(2))
+
+
+class _Cross(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def heads(self, part):
+        return part.unflatten(2, (self.n_head, -1)).transpose(1, 2)
+
+    def found(self, asks, memory, real, hidden=-torch.inf):
+        query, key, value = (
+            self.heads(part) for part in (self.query(asks), self.key(memory), self.value(memory))
+        )
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], hidden).softmax(dim=-1)
+        return self.projection((weights.nan_to_num(0.0) @ value).transpose(1, 2).flatten(2))
+
+
+class CrossWithHeadsInterleaved(_Cross):
+    def heads(self, part):
+        return part.unflatten(2, (-1, self.n_head)).permute(0, 3, 1, 2)
+
+    def forward(self, x, memory, real):
+        return x + self.found(self.norm(x), memory, real)
+
+
+class Cross(nn.Module):
+    """What the wrong answers share: the right one, with places to go wrong."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def split(self, part):
+        return part.unflatten(2, (self.n_head, -1)).transpose(1, 2)
+
+    def scale(self, key):
+        return math.sqrt(key.shape[-1])
+
+    def ask(self, x):
+        return self.query(self.norm(x))
+
+    def weigh(self, scores, real):
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        return weights.nan_to_num(0.0)
+
+    def close(self, x, found):
+        return x + self.projection(found)
+
+    def forward(self, x, memory, real):
+        query, key, value = map(self.split, (self.ask(x), self.key(memory), self.value(memory)))
+        weights = self.weigh(query @ key.mT / self.scale(key), real)
+        return self.close(x, (weights @ value).transpose(1, 2).flatten(2))
+
+
+class SigmoidForSoftmax(Cross):
+    def weigh(self, scores, real):
+        return scores.sigmoid() * real[:, None, None]
+
+
+class ActivatedResult(Cross):
+    def close(self, x, found):
+        return x + F.relu(self.projection(found))
+
+
 WRONG = {
     "padding-zeroed": PaddingZeroed,
     "key-and-value-exchanged": Exchanged,
@@ -399,7 +489,7 @@ WRONG = {
     "scores-of-all-heads": ComparesTogether,
     "sum-projected": ProjectsTheSum,
     "found-normed": NormsTheFound,
-    "one-nobody-for-all": third_set_ch13.UnchangedIfOneMemoryIsEmpty,
+    "one-nobody-for-all": UnchangedIfOneMemoryIsEmpty,
     "no-residual": but(adds="never"),
     "residual-twice": but(adds="twice"),
     "no-norm": but(norms="never"),
@@ -411,7 +501,7 @@ WRONG = {
     "scale-by-memory": but(divides="M"),
     "scale-by-heads": but(divides="H"),
     "one-head": but(heads="one"),
-    "heads-interleaved": second_set_ch13.CrossWithHeadsInterleaved,
+    "heads-interleaved": CrossWithHeadsInterleaved,
     "scrambled-split": but(heads="view"),
     "scrambled-merge": but(heads="merge"),
     "causal-mask-kept": but(mask="causal"),
@@ -427,8 +517,8 @@ WRONG = {
     "zeros-for-nobody": ZerosForNobody,
     "normed-for-nobody": NormedForNobody,
     "memory-normed": MemoryNormed,
-    "sigmoid-for-softmax": ch13.SigmoidForSoftmax,
-    "activated": ch13.ActivatedResult,
+    "sigmoid-for-softmax": SigmoidForSoftmax,
+    "activated": ActivatedResult,
 }
 
 
@@ -437,15 +527,586 @@ class Doubled(ByLoop):
         return super().forward(x, memory, real) * 2
 
 
+class MemoryZeroedInsteadOfMasked(nn.Module):
+    """Sets the padding of the memory to 0 but masks no score, so padding still takes weight."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
+        memory = memory * real[:, :, None]
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        weights = (query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])).softmax(dim=-1)
+        found = (weights @ value).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
 # One biased layer is told as all four are, and a mistake beside it is still called by its name.
 ODD = [
     (Doubled, "constant-ratio"),
     (BiasedKey, "with-biases"),
     (BiasedKeyWithoutNorm, "no-norm"),
     (OnlyNobodyAtAll, "whole-batch-asked"),
-    (thirteenth_set.MemoryZeroedInsteadOfMasked, "padding-zeroed"),
+    (MemoryZeroedInsteadOfMasked, "padding-zeroed"),
     (OneHeadForAll, "other-weights"),
     (ScaledByPlaces, "other-weights"),
     (LowScores, "other-weights"),
     (HundredBelow, "lowered-too-little"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+class SkipsTheNormed(Cross):
+    def close(self, x, found):
+        return self.norm(x) + self.projection(found)
+
+
+class HalfOfEach(Cross):
+    def close(self, x, found):
+        return (x + self.projection(found)) / 2
+
+
+class ScaledByHeads(Cross):
+    def scale(self, key):
+        return math.sqrt(self.n_head)
+
+
+class CrossOnTheNormedStream(_Cross):
+    def forward(self, x, memory, real):
+        x = self.norm(x)
+        return x + self.found(x, memory, real)
+
+
+class CrossThatReadsEmptyMemories(_Cross):
+    """Hides padding by a large negative number, so an empty memory is read evenly."""
+
+    def forward(self, x, memory, real):
+        return x + self.found(self.norm(x), memory, real, hidden=-1e9)
+
+
+class LayersOfCrossAttention(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+
+# "where a sample has no word in its memory, x comes out unchanged"
+class HiddenByALargeNumber(LayersOfCrossAttention):
+    def forward(self, x, memory, real):
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (p.unflatten(2, (self.n_head, -1)).transpose(1, 2) for p in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -1e9).softmax(dim=-1)
+        return x + self.projection((weights @ value).transpose(1, 2).flatten(2))
+
+
+# "head h has channels h · D to (h + 1) · D − 1"
+class EveryNthChannelAHead(LayersOfCrossAttention):
+    def forward(self, x, memory, real):
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (p.unflatten(2, (-1, self.n_head)).movedim(3, 1) for p in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        weights = weights.nan_to_num(0.0)
+        return x + self.projection((weights @ value).movedim(1, 3).flatten(2))
+
+
+class CrossOfSet5(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head, self.n_memory = n_head, n_memory
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def heads(self, x, memory):
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        return (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+
+
+# "Where a sample has no word in its memory, x comes out unchanged": a large negative number makes
+# its padding all alike.
+class HidesByALargeNumber(CrossOfSet5):
+    def forward(self, x, memory, real):
+        query, key, value = self.heads(x, memory)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -1e9).softmax(dim=-1)
+        return x + self.projection((weights @ value).transpose(1, 2).flatten(2))
+
+
+# "Padding gets no weight. ... Where a sample has no word": one that has none takes the memory from
+# all the others.
+class OneEmptyMemoryEmptiesAll(CrossOfSet5):
+    def forward(self, x, memory, real):
+        if not real.any(dim=1).all():
+            return x
+        query, key, value = self.heads(x, memory)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        return x + self.projection((weights @ value).transpose(1, 2).flatten(2))
+
+
+# "head h has channels h · D to (h + 1) · D − 1": here every H-th channel
+class ChannelsDealtToHeads(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        q, k, v = (part.unflatten(2, (-1, self.n_head)).permute(0, 3, 1, 2) for part in parts)
+        scores = q @ k.transpose(2, 3) / math.sqrt(k.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~real.any(dim=1)[:, None, None, None], 0.0)
+        return x + self.projection((weights @ v).permute(0, 2, 3, 1).flatten(2))
+
+
+# "Where a sample has no word in its memory, x comes out unchanged": also beside samples that have
+# one
+class OnlyIfAllAreEmpty(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        if not real.any():
+            return x
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        q, k, v = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        mask = real[:, None, None].expand(-1, -1, x.shape[1], -1)
+        scores = (q @ k.transpose(2, 3) / math.sqrt(k.shape[-1])).masked_fill(~mask, -1e9)
+        return x + self.projection((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
+
+
+# "Padding gets no weight": its scores are 0 here, which is not no weight
+class PaddingHasScoreZero(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        memory = memory * real[:, :, None]
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        q, k, v = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        found = F.scaled_dot_product_attention(q, k, v)
+        return x + self.projection(found.transpose(1, 2).flatten(2))
+
+
+# Overwrites x with its norm, and adds to what x is then.
+# "The result is `x` plus the projection of what was found."
+class SkipAfterTheNorm(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.h = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        x = self.norm(x)
+        B, T, C = x.shape
+        D = C // self.h
+        q = self.query(x).reshape(B, T, self.h, D).permute(0, 2, 1, 3)
+        k = self.key(memory).reshape(B, -1, self.h, D).permute(0, 2, 3, 1)
+        v = self.value(memory).reshape(B, -1, self.h, D).permute(0, 2, 1, 3)
+        scores = (q @ k) / D**0.5
+        scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
+        weights = torch.nan_to_num(scores.softmax(dim=-1), nan=0.0)
+        found = (weights @ v).permute(0, 2, 1, 3).reshape(B, T, C)
+        return x + self.projection(found)
+
+
+# Knows −1e9 from a tutorial on transformers.
+# "Where a sample has no word in its memory, `x` comes out unchanged."
+class LargeNegativeNumber(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        B, T, C = x.shape
+        S = memory.shape[1]
+        D = C // self.n_head
+        q = self.query(self.norm(x)).view(B, T, self.n_head, D).transpose(1, 2)
+        k = self.key(memory).view(B, S, self.n_head, D).transpose(1, 2)
+        v = self.value(memory).view(B, S, self.n_head, D).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(D)
+        scores = scores.masked_fill(real[:, None, None, :] == 0, -1e9)
+        out = (scores.softmax(dim=-1) @ v).transpose(1, 2).reshape(B, T, C)
+        return x + self.projection(out)
+
+
+# Saw NaN in the result and replaced it there.
+# "`x` comes out unchanged"
+class NanReplacedAtTheEnd(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        q, k, v = (
+            part.unflatten(-1, (self.n_head, -1)).transpose(1, 2)
+            for part in (self.query(self.norm(x)), self.key(memory), self.value(memory))
+        )
+        mask = real[:, None, None, :]
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        weights = F.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+        found = (weights @ v).transpose(1, 2).flatten(2)
+        return torch.nan_to_num(x + self.projection(found))
+
+
+# Normalizes the stream on the first line, and goes on with it under its old name.
+# "The result is `x` plus the projection of what was found."
+class AddedToTheNormalizedStream(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        x = self.norm(x)
+        heads = []
+        queries = self.query(x).chunk(self.n_head, dim=-1)
+        keys = self.key(memory).chunk(self.n_head, dim=-1)
+        values = self.value(memory).chunk(self.n_head, dim=-1)
+        for q, k, v in zip(queries, keys, values, strict=True):
+            scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])  # (B, T, S)
+            weights = scores.masked_fill(~real[:, None, :], -torch.inf).softmax(dim=-1)
+            heads.append(weights.nan_to_num(0.0) @ v)
+        return x + self.projection(torch.cat(heads, dim=-1))
+
+
+# One who overwrites `x` in the first line.
+# "The result is `x` plus the projection of what was found."
+class SkipFromTheNorm(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        B, T, C = x.shape
+        S, D = memory.shape[1], C // self.n_head
+        x = self.norm(x)
+        q = self.query(x).view(B, T, self.n_head, D).transpose(1, 2)
+        k = self.key(memory).view(B, S, self.n_head, D).transpose(1, 2)
+        v = self.value(memory).view(B, S, self.n_head, D).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(D)
+        scores = scores.masked_fill(~real[:, None, None, :], -torch.inf)
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        found = (weights @ v).transpose(1, 2).reshape(B, T, C)
+        return x + self.projection(found)
+
+
+# One who splits the channels as they do in Keras with the heads last.
+# "head h has channels h · D to (h + 1) · D − 1 of queries, keys and values"
+class HeadsAsTheLastAxis(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        q = self.query(self.norm(x)).unflatten(-1, (-1, self.n_head))  # (B, T, D, H)
+        k = self.key(memory).unflatten(-1, (-1, self.n_head))
+        v = self.value(memory).unflatten(-1, (-1, self.n_head))
+        scores = torch.einsum("btdh,bsdh->bhts", q, k) / math.sqrt(q.shape[2])
+        scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
+        weights = torch.nan_to_num(scores.softmax(dim=-1))
+        found = torch.einsum("bhts,bsdh->btdh", weights, v)
+        return x + self.projection(found.flatten(2))
+
+
+# One who thought of a batch without any word, and of no sample in it.
+# "Where a sample has no word in its memory, `x` comes out unchanged."
+class EmptyOnlyAllTogether(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        if not real.any():
+            return x
+        parts = (self.query(self.norm(x)), self.key(memory), self.value(memory))
+        q, k, v = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -1e9).softmax(dim=-1)
+        found = (weights @ v).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
+# Hurried: overwrites x with its norm in the first line, and adds to that in the last.
+# "The result is `x` plus the projection of what was found."
+class SkipFromTheNormOfSet10(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        x = self.norm(x)
+        B, T, C = x.shape
+        S, H = memory.shape[1], self.n_head
+        q = self.query(x).view(B, T, H, C // H).transpose(1, 2)
+        k = self.key(memory).view(B, S, H, C // H).transpose(1, 2)
+        v = self.value(memory).view(B, S, H, C // H).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(C // H)
+        scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
+        weights = torch.nan_to_num(scores.softmax(dim=-1))
+        found = (weights @ v).transpose(1, 2).reshape(B, T, C)
+        return x + self.projection(found)
+
+
+# From a library that masks with the lowest number there is: no NaN, so nothing left to do.
+# "Where a sample has no word in its memory, `x` comes out unchanged."
+class LowestNumberForPadding(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.num_heads = n_head
+        self.head_dim = n_embd // n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def split(self, states):
+        return states.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
+
+    def forward(self, x, memory, real):
+        query = self.split(self.query(self.norm(x)))
+        key, value = self.split(self.key(memory)), self.split(self.value(memory))
+        scores = torch.matmul(query, key.transpose(-1, -2)) * self.head_dim**-0.5
+        mask = real[:, None, None, :]
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        context = torch.matmul(weights, value).transpose(1, 2).flatten(-2)
+        return x + self.projection(context)
+
+
+# Tried a single sample without words, saw NaN, and asks about the whole batch: "Where a sample has
+# no word in its memory, `x` comes out unchanged."
+class NothingToSeeInTheWholeBatch(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        if not real.any():
+            return x
+        B, T, C = x.shape
+        S, H = memory.shape[1], self.n_head
+        q = self.query(self.norm(x)).view(B, T, H, C // H).transpose(1, 2)
+        k = self.key(memory).view(B, S, H, C // H).transpose(1, 2)
+        v = self.value(memory).view(B, S, H, C // H).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(C // H)
+        scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
+        out = F.softmax(scores, dim=-1) @ v
+        return x + self.projection(out.transpose(1, 2).reshape(B, T, C))
+
+
+class EmptyWithAnyPadding(nn.Module):
+    """Takes a memory for empty as soon as not all of it is words: all instead of any."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        B, T, C = x.shape
+        H, S = self.n_head, memory.shape[1]
+        query = self.query(self.norm(x)).view(B, T, H, C // H).transpose(1, 2)
+        key = self.key(memory).view(B, S, H, C // H).transpose(1, 2)
+        value = self.value(memory).view(B, S, H, C // H).transpose(1, 2)
+        scores = query @ key.transpose(2, 3) / math.sqrt(C // H)
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~real.all(dim=1)[:, None, None, None], 0.0)
+        found = (weights @ value).transpose(1, 2).reshape(B, T, C)
+        return x + self.projection(found)
+
+
+class EmptyOnlyIfAllAreEmpty(nn.Module):
+    """Returns x if no sample has a memory; one empty sample beside others still becomes NaN."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
+        if not real.any():
+            return x
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        found = (weights @ value).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
+class DividedByRootOfHeads(nn.Module):
+    """Unpacks the shape of the queries as (B, T, D) after the split: divides by the root of H."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[1])
+        scores = scores.masked_fill(~real[:, None, None], -torch.inf)
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        found = (weights @ value).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
+class NullPlaceInTheSoftmax(nn.Module):
+    """Adds an empty place with score 0 to each softmax, which takes weight from real words."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])  # (B, H, T, S)
+        scores = scores.masked_fill(~real[:, None, None], -torch.inf)
+        nothing = torch.zeros_like(scores[..., :1])
+        weights = torch.cat([scores, nothing], dim=-1).softmax(dim=-1)[..., :-1]
+        found = (weights @ value).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
+class WholeBatchUnchanged(nn.Module):
+    """Returns x for the whole batch as soon as one sample has no word in its memory."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x, memory, real):
+        if (~real).all(dim=1).any():  # nothing to look at
+            return x
+        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
+        query, key, value = (part.unflatten(2, (self.n_head, -1)).transpose(1, 2) for part in parts)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[-1])  # (B, H, T, S)
+        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
+        found = (weights @ value).transpose(1, 2).flatten(2)
+        return x + self.projection(found)
+
+
+UNLISTED = {
+    1: [SkipsTheNormed, HalfOfEach, ScaledByHeads, SigmoidForSoftmax, ActivatedResult],
+    2: [CrossOnTheNormedStream, CrossWithHeadsInterleaved, CrossThatReadsEmptyMemories],
+    3: [UnchangedIfOneMemoryIsEmpty],
+    4: [HiddenByALargeNumber, EveryNthChannelAHead],
+    5: [HidesByALargeNumber, OneEmptyMemoryEmptiesAll],
+    6: [ChannelsDealtToHeads, OnlyIfAllAreEmpty, PaddingHasScoreZero],
+    7: [SkipAfterTheNorm],
+    8: [LargeNegativeNumber, NanReplacedAtTheEnd, AddedToTheNormalizedStream],
+    9: [SkipFromTheNorm, HeadsAsTheLastAxis, EmptyOnlyAllTogether],
+    10: [SkipFromTheNormOfSet10, LowestNumberForPadding],
+    11: [NothingToSeeInTheWholeBatch],
+    12: [EmptyWithAnyPadding],
+    13: [MemoryZeroedInsteadOfMasked, EmptyOnlyIfAllAreEmpty, DividedByRootOfHeads],
+    14: [NullPlaceInTheSoftmax],
+    15: [WholeBatchUnchanged],
+}

@@ -1,13 +1,9 @@
 """Students' answers to 13/longer."""
 
+import math
+
 import numpy as np
 import torch
-from unlisted.set_01 import ch13
-from unlisted.set_02 import ch13 as second_set_ch13
-from unlisted.set_03 import ch13 as third_set_ch13
-from unlisted.set_05 import ch13 as fifth_set
-from unlisted.set_12 import ch13 as twelfth_set
-from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_lstsq(table, shift, trained):
@@ -125,8 +121,79 @@ def on_every_third_and_with_a_deviation(table, shift, trained):
     return torch.stack(errors)
 
 
+def one_step_learned_and_repeated(table, shift, trained):
+    """Learns the map of a single step and takes its power, because a shift is that many steps."""
+    errors = []
+    for n in trained:
+        step = torch.linalg.pinv(table[: n - 1]) @ table[1:n]
+        M = torch.linalg.matrix_power(step, shift)
+        gap = table[n - shift : -shift] @ M - table[n:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+def mean_length_of_the_gaps(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        gap = before[known:] @ M - after[known:]
+        errors.append(gap.norm(dim=1).mean().item())
+    return errors
+
+
+# "the root of the mean square ..., over all channels and over all pairs": a root for each pair,
+# and then their mean.
+def mean_of_the_roots(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        gap = before[known:] @ M - after[known:]
+        errors.append(gap.square().mean(dim=1).sqrt().mean().item())
+    return errors
+
+
+def _errors(table, shift, trained, error):
+    before, after = table[:-shift], table[shift:]
+    return [error(before, after, n) for n in trained]
+
+
+def longer_with_absolute_errors(table, shift, trained):
+    def error(before, after, n):
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        return (before[known:] @ M - after[known:]).abs().mean().item()
+
+    return _errors(table, shift, trained, error)
+
+
+def _errors_of_set_1(table, shift, trained, fit, error):
+    before, after = table[:-shift], table[shift:]
+    out = []
+    for n in trained:
+        known = n - shift
+        M = fit(before[:known], after[:known])
+        out.append(error(before, after, M, known))
+    return out
+
+
+def _pinv(a, b):
+    return torch.linalg.pinv(a) @ b
+
+
+def _beyond(before, after, M, known):
+    return (before[known:] @ M - after[known:]).square().mean().sqrt().item()
+
+
+def first_pair_left_out(table, shift, trained):
+    return _errors_of_set_1(table, shift, trained, lambda a, b: _pinv(a[1:], b[1:]), _beyond)
+
+
 WRONG = {
-    "one-step-repeated": twelfth_set.one_step_learned_and_repeated,
+    "one-step-repeated": one_step_learned_and_repeated,
     "one-pair-more-fitted": but(
         by=lambda n, shift: n - shift + 1, test=lambda n, shift: slice(n - shift, None)
     ),
@@ -140,28 +207,40 @@ WRONG = {
     ),
     "root-of-the-sum-over-channels": but(norm=lambda gap, y: gap.square().sum(dim=1).mean().sqrt()),
     "root-for-each-channel": but(norm=lambda gap, y: gap.square().mean(0).sqrt().mean()),
-    "mean-of-lengths": third_set_ch13.mean_length_of_the_gaps,
+    "mean-of-lengths": mean_length_of_the_gaps,
     "last-pair-missing": lambda table, *given: by_lstsq(table[:-1], *given),
     "constant-added": with_a_constant,
-    "mean-of-roots": fifth_set.mean_of_the_roots,
+    "mean-of-roots": mean_of_the_roots,
     "on-trained": but(test=lambda n, k: slice(0, n - k)),
     "on-all": but(test=lambda n, k: slice(None)),
     "leak": but(by=lambda n, k: n),
     "gap-left-out": but(test=lambda n, k: slice(n, None)),
     "backwards": but(swap=True),
     "transposed": but(flip=True),
-    "absolute": second_set_ch13.longer_with_absolute_errors,
+    "absolute": longer_with_absolute_errors,
     "no-root": but(norm=lambda gap, y: gap.square().mean()),
     "summed": but(norm=lambda gap, y: gap.norm()),
     "largest": but(norm=lambda gap, y: gap.abs().max()),
     "relative": but(norm=lambda gap, y: gap.norm() / y.norm()),
     "ridge": but(damp=0.1),
-    "first-pair-missing": ch13.first_pair_left_out,
+    "first-pair-missing": first_pair_left_out,
 }
 
 
+def pairs_go_round(table, shift, trained):
+    """Shifts with roll, so the last positions are tested against the first ones again."""
+    after = table.roll(-shift, dims=0)
+    errors = []
+    for n in trained:
+        known = n - shift
+        M = torch.linalg.pinv(table[:known]) @ after[:known]
+        gap = table[known:] @ M - after[known:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
 ODD = [
-    (thirteenth_set.pairs_go_round, "other-choices"),
+    (pairs_go_round, "other-choices"),
     (fitted_on_differences, "other-choices"),
     (by_the_first_rows, "another-of-many-maps"),
     (on_every_third_and_with_a_deviation, "other-choices"),
@@ -171,3 +250,283 @@ ODD = [
     (lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference"),
     (lambda table, shift, trained: by_lstsq(table, shift, sorted(trained)), "as-if-trained-sorted"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def error_within(table, shift, trained):
+    return _errors_of_set_1(
+        table,
+        shift,
+        trained,
+        _pinv,
+        lambda b, a, M, n: (b[:n] @ M - a[:n]).square().mean().sqrt().item(),
+    )
+
+
+def largest_gap(table, shift, trained):
+    return _errors_of_set_1(
+        table, shift, trained, _pinv, lambda b, a, M, n: (b[n:] @ M - a[n:]).abs().max().item()
+    )
+
+
+def backwards(table, shift, trained):
+    return _errors_of_set_1(
+        table,
+        shift,
+        trained,
+        lambda a, b: _pinv(b, a),
+        lambda b, a, M, n: (a[n:] @ M - b[n:]).square().mean().sqrt().item(),
+    )
+
+
+def relative_error(table, shift, trained):
+    return _errors_of_set_1(
+        table,
+        shift,
+        trained,
+        _pinv,
+        lambda b, a, M, n: ((b[n:] @ M - a[n:]).norm() / a[n:].norm()).item(),
+    )
+
+
+def longer_with_the_map_transposed(table, shift, trained):
+    def error(before, after, n):
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        return (before[known:] @ M.T - after[known:]).square().mean().sqrt().item()
+
+    return _errors(table, shift, trained, error)
+
+
+def longer_with_pairs_that_reach_out(table, shift, trained):
+    """Takes the pairs that begin within the first n positions."""
+
+    def error(before, after, n):
+        M = torch.linalg.pinv(before[:n]) @ after[:n]
+        return (before[n:] @ M - after[n:]).square().mean().sqrt().item()
+
+    return _errors(table, shift, trained, error)
+
+
+# "the error is the root of the mean square"
+def mean_absolute_gap(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        errors.append((before[known:] @ M - after[known:]).abs().mean().item())
+    return errors
+
+
+# "in the sense of least squares", of the gap alone.
+def least_squares_with_a_penalty(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        known = n - shift
+        X, Y = before[:known], after[:known]
+        ridge = 1e-2 * torch.eye(table.shape[1], dtype=table.dtype)
+        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
+        gap = before[known:] @ M - after[known:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+# "find the C × C matrix [...] in the sense of least squares": a ridge finds another one
+def with_a_little_ridge(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        X, Y = before[: n - shift], after[: n - shift]
+        M = torch.linalg.solve(X.T @ X + 0.01 * torch.eye(X.shape[1], dtype=X.dtype), X.T @ Y)
+        gap = before[n - shift :] @ M - after[n - shift :]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+# "over all pairs of the table that are not within the first n positions": also those that begin
+# within them
+def pairs_that_begin_beyond(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        M = torch.linalg.pinv(before[: n - shift]) @ after[: n - shift]
+        gap = before[n:] @ M - after[n:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+# "the root of the mean square [...] over all channels and over all pairs": here the mean over the
+# pairs of a root for each
+def mean_of_a_root_for_each_pair(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        M = torch.linalg.pinv(before[: n - shift]) @ after[: n - shift]
+        gap = before[n - shift :] @ M - after[n - shift :]
+        errors.append(gap.square().mean(dim=1).sqrt().mean().item())
+    return errors
+
+
+# Tests where the model has not been at all, from position n on.
+# "over all pairs of the table that are *not* within the first n positions"
+def tested_from_n_on(table, shift, trained):
+    result = []
+    for n in trained:
+        X, Y = table[: n - shift], table[shift:n]
+        M = torch.linalg.pinv(X) @ Y
+        before, after = table[n:-shift], table[n + shift :]
+        result.append(((before @ M - after) ** 2).mean().sqrt().item())
+    return result
+
+
+# Counts pairs, where the statement counts positions.
+# "take the pairs (t, t + shift) that lie *within* the first n positions"
+def n_pairs_instead_of_positions(table, shift, trained):
+    x, y = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        M = torch.linalg.pinv(x[:n]) @ y[:n]
+        difference = x[n:] @ M - y[n:]
+        errors.append((difference**2).mean().sqrt().item())
+    return errors
+
+
+# Tests the map on the pairs that begin after the first n positions.
+# "all pairs of the table that are *not* within the first n positions"
+def pairs_across_the_border_left_out(table, shift, trained):
+    errors = []
+    for n in trained:
+        M = torch.linalg.pinv(table[: n - shift]) @ table[shift:n]
+        gap = table[n:-shift] @ M - table[n + shift :]
+        errors.append(math.sqrt(gap.square().mean()))
+    return errors
+
+
+# A statistician, who never inverts without a ridge.
+# "Where many matrices fit equally well, take the one with the smallest entries"
+def with_a_ridge(table, shift, trained):
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        X, Y = before[: n - shift], after[: n - shift]
+        ridge = 0.01 * torch.eye(table.shape[1], dtype=table.dtype)
+        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
+        gap = before[n - shift :] @ M - after[n - shift :]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+# One who tests from the first position that is new.
+# "over all pairs of the table that are *not* within the first n positions"
+def pairs_that_begin_later(table, shift, trained):
+    errors = []
+    for n in trained:
+        known, new = table[:n], table[n:]
+        M = torch.linalg.pinv(known[:-shift]) @ known[shift:]
+        gap = new[:-shift] @ M - new[shift:]
+        errors.append(float((gap**2).mean() ** 0.5))
+    return errors
+
+
+# A statistician who takes the error of each pair first and then averages the errors.
+# "The error is the root of the mean square ..., over all channels and over all pairs"
+def mean_of_the_roots_of_set_10(table, shift, trained):
+    result = []
+    for n in trained:
+        pairs = n - shift
+        X, Y = table[:pairs], table[shift:n]
+        M = torch.linalg.pinv(X) @ Y
+        difference = table[pairs:-shift] @ M - table[n:]
+        each_pair = (difference**2).mean(dim=1).sqrt()
+        result.append(float(each_pair.mean()))
+    return result
+
+
+# Tests from position n on, as with training and test data: "over all pairs of the table that are
+# *not* within the first n positions"
+def pairs_that_begin_after_the_first_n(table, shift, trained):
+    errors = []
+    for n in trained:
+        X, Y = table[: n - shift], table[shift:n]
+        M = torch.linalg.pinv(X) @ Y
+        X_test, Y_test = table[n:-shift], table[n + shift :]
+        errors.append(((X_test @ M - Y_test) ** 2).mean().sqrt().item())
+    return errors
+
+
+def root_for_each_channel(table, shift, trained):
+    """Takes the root of the mean square for each channel, and the mean of these roots."""
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        known = n - shift
+        M = torch.linalg.pinv(before[:known]) @ after[:known]
+        gap = before[known:] @ M - after[known:]
+        errors.append(gap.square().mean(dim=0).sqrt().mean().item())
+    return errors
+
+
+def small_entries_by_a_ridge(table, shift, trained):
+    """Keeps the entries small by adding 0.01 to the diagonal of the normal equations."""
+    before, after = table[:-shift], table[shift:]
+    ridge = 0.01 * torch.eye(table.shape[1], dtype=table.dtype)
+    errors = []
+    for n in trained:
+        known = n - shift
+        X, Y = before[:known], after[:known]
+        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
+        gap = before[known:] @ M - after[known:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+def single_steps_repeated(table, shift, trained):
+    """Learns the step by one place and takes its power, so n positions give n − 1 pairs."""
+    before, after = table[:-shift], table[shift:]
+    errors = []
+    for n in trained:
+        step = torch.linalg.pinv(table[: n - 1]) @ table[1:n]
+        M = torch.linalg.matrix_power(step, shift)
+        gap = before[n - shift :] @ M - after[n - shift :]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+def own_predictions_continued(table, shift, trained):
+    """Beyond the trained positions, applies M to its own predictions, not to rows of the table."""
+    errors = []
+    for n in trained:
+        M = torch.linalg.pinv(table[: n - shift]) @ table[shift:n]
+        rows = list(table[:n])
+        for t in range(n - shift, len(table) - shift):
+            rows.append(rows[t] @ M)
+        gap = torch.stack(rows[n:]) - table[n:]
+        errors.append(gap.square().mean().sqrt().item())
+    return errors
+
+
+UNLISTED = {
+    1: [error_within, largest_gap, backwards, first_pair_left_out, relative_error],
+    2: [
+        longer_with_absolute_errors,
+        longer_with_the_map_transposed,
+        longer_with_pairs_that_reach_out,
+    ],
+    3: [mean_length_of_the_gaps],
+    4: [mean_absolute_gap],
+    5: [least_squares_with_a_penalty, mean_of_the_roots],
+    6: [with_a_little_ridge, pairs_that_begin_beyond, mean_of_a_root_for_each_pair],
+    7: [tested_from_n_on],
+    8: [n_pairs_instead_of_positions, pairs_across_the_border_left_out],
+    9: [with_a_ridge, pairs_that_begin_later],
+    10: [mean_of_the_roots_of_set_10],
+    11: [pairs_that_begin_after_the_first_n],
+    12: [one_step_learned_and_repeated],
+    13: [pairs_go_round, root_for_each_channel, small_entries_by_a_ridge],
+    14: [single_steps_repeated],
+    15: [own_predictions_continued],
+}

@@ -2,12 +2,6 @@
 
 import numpy as np
 import torch
-from unlisted.set_01 import ch13
-from unlisted.set_02 import ch13 as second_set
-from unlisted.set_05.ch13 import an_empty_source_is_seen
-from unlisted.set_11 import ch13 as eleventh_set
-from unlisted.set_12 import ch13 as twelfth_set
-from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_loop(source, target):
@@ -106,16 +100,6 @@ def counted(real):
     return torch.stack([torch.arange(len(row)) < row.sum() for row in real])
 
 
-def from_first_to_last(source, target):
-    """Padding between words is taken for words."""
-    between = torch.zeros_like(target)
-    for b, row in enumerate(target):
-        places = row.nonzero().flatten()
-        if len(places):
-            between[b, places[0] : places[-1] + 1] = True
-    return by_loop(source, between)
-
-
 def since_the_last_padding(source, target):
     own, cross = by_loop(source, target)
     for b, t in target.nonzero().tolist():
@@ -169,12 +153,76 @@ def for_adding(source, target):
     return tuple(mask.float().log() for mask in by_loop(source, target))
 
 
+# Repairs only the rows that gave NaN, so padding after words keeps looking at them: "A row of
+# padding sees itself and nothing else."
+def only_empty_rows_see_themselves(source, target):
+    B, T = target.shape
+    S = source.shape[1]
+    causal = torch.tril(torch.ones(T, T)).bool()
+    own = causal & target[:, None, :]
+    empty = ~own.any(dim=-1)
+    own = own | (empty[:, :, None] & torch.eye(T).bool())
+    cross = source[:, None, :].repeat(1, T, 1)
+    assert cross.shape == (B, T, S)
+    return own, cross
+
+
+def _masks(source, target):
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    words = target[:, :, None] & target[:, None, :]
+    own = past & words | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :].expand(B, T, source.shape[1])
+
+
+def masks_of_the_strict_past(source, target):
+    """A word sees the words before it, and itself only if there are none."""
+    own, cross = _masks(source, target)
+    T = target.shape[1]
+    strict = own & ~torch.eye(T, dtype=torch.bool)
+    nobody = ~strict.any(dim=-1, keepdim=True)
+    return strict | nobody & torch.eye(T, dtype=torch.bool), cross
+
+
+def same_kind_sees_each_other(source, target):
+    """Asks whether row and column are of the same kind, so padding sees the padding before it."""
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & (target[:, :, None] == target[:, None, :])
+    return own, source[:, None, :].expand(B, T, source.shape[1])
+
+
+# "sees all words of the source and none of its padding", also where it is nothing but padding.
+def an_empty_source_is_seen(source, target):
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    words = target[:, :, None] & target[:, None, :]
+    own = past & words | torch.eye(T, dtype=torch.bool)
+    seen = source | ~source.any(dim=1, keepdim=True)
+    return own, seen[:, None, :].expand(-1, T, -1)
+
+
+def _own(target):
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    return past & target[:, :, None] & target[:, None, :] | torch.eye(T, dtype=torch.bool)
+
+
+def _cross(source, target):
+    return source[:, None, :].expand(*target.shape, source.shape[1])
+
+
+def padding_rows_see_everything(source, target):
+    own = _own(target) | ~target[:, :, None]
+    return own, _cross(source, target)
+
+
 WRONG = {
     "own-inverted": edited(lambda m, t: m.logical_not()),
     "cross-inverted": edited(cross=lambda c, s, t: 1 - c.int()),
-    "itself-only-if-nothing-else": eleventh_set.only_empty_rows_see_themselves,
-    "itself-only-if-first": second_set.masks_of_the_strict_past,
-    "same-kind": thirteenth_set.same_kind_sees_each_other,
+    "itself-only-if-nothing-else": only_empty_rows_see_themselves,
+    "itself-only-if-first": masks_of_the_strict_past,
+    "same-kind": same_kind_sees_each_other,
     "padding-sees-all-words": edited(lambda m, t: where_padding(m, t, lambda row, k: row)),
     "padding-sees-all-before": edited(
         lambda m, t: where_padding(m, t, lambda row, k: torch.arange(len(row)) <= k)
@@ -216,16 +264,238 @@ WRONG = {
     "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
     "cross-by-length": lambda s, t: by_loop(counted(s), t),
     "own-by-length": lambda s, t: by_loop(s, counted(t)),
-    "padding-rows-open": ch13.padding_rows_see_everything,
+    "padding-rows-open": padding_rows_see_everything,
 }
+
+
+def padding_separates(source, target):
+    """Takes padding for the end of a text, so that a word doesn't see the words before a gap."""
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    text = (~target).cumsum(dim=1)
+    together = text[:, :, None] == text[:, None, :]
+    words = target[:, :, None] & target[:, None, :]
+    own = past & words & together | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :].expand(B, T, source.shape[1])
 
 
 ODD = [
     (as_numbers, "kind-of-number"),
     (edited(lambda m, t: t[:, None] ^ t[..., None]), "other-kinds"),
-    (twelfth_set.padding_separates, "gap-separates"),
+    (padding_separates, "gap-separates"),
     (edited(lambda m, t: torch.ones_like(m)), "other-kinds"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
     (lambda s, t: tuple(mask.squeeze() for mask in by_loop(s, t)), "axis-of-one"),
     (lambda s, t: (by_loop(s, t)[0], s[:, None].repeat(1, s.shape[1], 1)), "shape"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def future_for_past(source, target):
+    return _own(target).mT, _cross(source, target)
+
+
+def cross_is_causal_too(source, target):
+    cross = _cross(source, target)
+    return _own(target), cross & torch.ones_like(cross).tril()
+
+
+def target_by_target(source, target):
+    return _own(target), target[:, :, None] & source[:, None, :]
+
+
+def nobody_sees_itself(source, target):
+    T = target.shape[1]
+    itself = torch.eye(T, dtype=torch.bool)
+    return _own(target) & ~(itself & target[:, :, None]), _cross(source, target)
+
+
+def masks_where_padding_reads(source, target):
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    _, cross = _masks(source, target)
+    return past & target[:, None, :] | torch.eye(T, dtype=torch.bool), cross
+
+
+def masks_where_padding_never_asks(source, target):
+    own, cross = _masks(source, target)
+    return own, cross & target[:, :, None]
+
+
+def padding_sees_the_words_before_it(source, target):
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & target[:, None, :] | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :].expand(B, T, source.shape[1])
+
+
+# "A row of padding sees itself and nothing else."
+def padding_sees_the_first_place(source, target):
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & target[:, :, None] & target[:, None, :]
+    own[:, :, 0] |= ~target
+    return own, source[:, None, :].expand(-1, T, -1)
+
+
+# "every row, padding or not, sees all words of the source"
+def padding_sees_no_source(source, target):
+    T = target.shape[1]
+    words = target[:, :, None] & target[:, None, :]
+    own = words.tril() | torch.eye(T, dtype=torch.bool)
+    return own, target[:, :, None] & source[:, None, :]
+
+
+# "A row of padding sees itself and nothing else": here only where it would see nothing
+def only_empty_rows_see_themselves_of_set_6(source, target):
+    B, T = target.shape
+    own = target[:, None, :].expand(B, T, T).tril()
+    empty = ~own.any(dim=-1, keepdim=True)
+    own = own | (empty & torch.eye(T, dtype=torch.bool))
+    return own, source[:, None, :].expand(B, T, source.shape[1])
+
+
+# "The second mask, (B, T, S)": this one has a single row, to be broadcast
+def one_row_to_broadcast(source, target):
+    T = target.shape[1]
+    words = target[:, :, None] & target[:, None, :]
+    own = words.tril() | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :]
+
+
+# Treats rows and columns alike, as in the first mask.
+# "every row, padding or not, sees all words of the source"
+def padding_sees_no_source_of_set_7(source, target):
+    T = target.shape[1]
+    tril = torch.tril(torch.ones(T, T, dtype=torch.bool))
+    own = tril & target[:, :, None] & target[:, None, :]
+    own = own | torch.eye(T, dtype=torch.bool)
+    cross = target[:, :, None] & source[:, None, :]
+    return own, cross
+
+
+# Comes from the encoder, where the mask is an outer product of words.
+# "every row, padding or not, sees all words of the source"
+def padding_looks_at_no_source(source, target):
+    T = target.shape[1]
+    causal = torch.tril(torch.ones(T, T)).bool()
+    own = causal & target.unsqueeze(1) & target.unsqueeze(2)
+    own = own | torch.eye(T).bool()
+    cross = target.unsqueeze(2) & source.unsqueeze(1)
+    return own, cross
+
+
+# Masked the columns, and saw that no row was empty any more once the diagonal was in.
+# "A row of padding sees itself and nothing else."
+def padding_looks_at_words_before(source, target):
+    B, T = target.shape
+    S = source.shape[1]
+    triangle = torch.ones(T, T, dtype=torch.bool).tril()
+    own = triangle[None] & target[:, None, :]
+    own = own | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :].expand(B, T, S)
+
+
+# One who knows from a library how to save a softmax: rows without any True see everything.
+# "A row of padding sees itself and nothing else."
+def empty_rows_see_all(source, target):
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past[None] & target[:, None, :] & target[:, :, None]
+    own = own | ~own.any(dim=-1, keepdim=True)
+    cross = source[:, None, :].repeat(1, T, 1)
+    return own, cross
+
+
+# One who did to the second mask what was right for the first.
+# "every row, padding or not, sees all words of the source and none of its padding"
+def padding_rows_see_no_source(source, target):
+    T = target.shape[1]
+    past = torch.tril(torch.ones(T, T, dtype=torch.bool))
+    own = past & target[:, :, None] & target[:, None, :]
+    own = own | torch.eye(T, dtype=torch.bool)
+    cross = target[:, :, None] & source[:, None, :]
+    return own, cross
+
+
+# Read only the last sentence, and so lets rows see themselves where they see nothing else.
+# "A row of padding sees itself and nothing else."
+def itself_only_in_empty_rows(source, target):
+    T = target.shape[1]
+    causal = torch.tril(torch.ones(T, T)).bool()
+    own = causal.unsqueeze(0) & target.unsqueeze(1)
+    empty = ~own.any(dim=2, keepdim=True)
+    own = own | (empty & torch.eye(T).bool())
+    cross = source.unsqueeze(1).repeat(1, T, 1)
+    return own, cross
+
+
+def source_is_causal_too(source, target):
+    """Puts the causal mask on the source as well: row t sees only its first t + 1 words."""
+    T, S = target.shape[1], source.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & target[:, :, None] & target[:, None, :] | torch.eye(T, dtype=torch.bool)
+    cross = source[:, None, :] & torch.ones(T, S, dtype=torch.bool).tril()
+    return own, cross
+
+
+def words_come_first(source, target):
+    """Counts the words of a text and takes that many from the left, wherever the padding is."""
+
+    def from_the_left(real):
+        return torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)
+
+    source, target = from_the_left(source), from_the_left(target)
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & target[:, :, None] & target[:, None, :] | torch.eye(T, dtype=torch.bool)
+    return own, source[:, None, :].expand(B, T, source.shape[1])
+
+
+def of_the_same_kind(source, target):
+    """Lets a row see all earlier places of its own kind, so padding sees the padding before it."""
+    B, T = target.shape
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & (target[:, :, None] == target[:, None, :])
+    cross = source[:, None, :].expand(B, T, source.shape[1])
+    return own, cross
+
+
+def counted_from_the_left(source, target):
+    """Goes by the numbers of words, as if all words of a text came first and all padding last."""
+    B, T = target.shape
+    S = source.shape[1]
+    source = torch.arange(S) < source.sum(dim=1, keepdim=True)
+    target = torch.arange(T) < target.sum(dim=1, keepdim=True)
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    own = past & target[:, :, None] & target[:, None, :]
+    own = own | torch.eye(T, dtype=torch.bool)
+    cross = source[:, None, :].expand(B, T, S)
+    return own, cross
+
+
+UNLISTED = {
+    1: [
+        future_for_past,
+        padding_rows_see_everything,
+        cross_is_causal_too,
+        target_by_target,
+        nobody_sees_itself,
+    ],
+    2: [masks_where_padding_reads, masks_where_padding_never_asks, masks_of_the_strict_past],
+    3: [padding_sees_the_words_before_it],
+    4: [padding_sees_the_words_before_it],
+    5: [an_empty_source_is_seen, padding_sees_the_first_place],
+    6: [padding_sees_no_source, only_empty_rows_see_themselves_of_set_6, one_row_to_broadcast],
+    7: [padding_sees_no_source_of_set_7],
+    8: [padding_looks_at_no_source, padding_looks_at_words_before],
+    9: [empty_rows_see_all, padding_rows_see_no_source],
+    10: [itself_only_in_empty_rows],
+    11: [only_empty_rows_see_themselves],
+    12: [padding_separates],
+    13: [same_kind_sees_each_other, source_is_causal_too, words_come_first],
+    14: [of_the_same_kind],
+    15: [counted_from_the_left],
+}

@@ -4,10 +4,6 @@ import math
 
 import numpy as np
 import torch
-from unlisted.set_01 import ch13
-from unlisted.set_05 import ch13 as fifth_set
-from unlisted.set_09.ch13 import speeds_that_grow
-from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_loop(
@@ -125,19 +121,59 @@ def down_the_batch(tokens, n_embd, base):
     return waves.masked_fill(~real[..., None], 0)
 
 
+def first_word_taken_for_padding(tokens, n_embd, base):
+    """Tells padding by place 0, which the first word has as well, so the first word gets zeros."""
+    places = ((tokens != 0).cumsum(dim=1) - 1).clamp(min=0)  # (B, T)
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * (places != 0)[:, :, None]
+
+
+def _waves(places, n_embd, base, real):
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+def places_from_the_end(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.flip(1).cumsum(dim=1).flip(1) - 1
+    return _waves(places, n_embd, base, real)
+
+
+def slow_waves_first(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = (base ** (-torch.arange(0, n_embd, 2) / n_embd)).flip(0)
+    angles = places[:, :, None] * speeds
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2) * real[:, :, None]
+
+
+# "speed = base^(−2i / C)": the division leaves whole numbers.
+def speeds_by_whole_numbers(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = base ** (-torch.arange(0, n_embd, 2) // n_embd).float()
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
 WRONG = {
     "tokens-summed": places_by_tokens,
-    "first-word-blank": thirteenth_set.first_word_taken_for_padding,
+    "first-word-blank": first_word_taken_for_padding,
     "times-tokens": edited(lambda out, tokens: out * tokens.unsqueeze(2)),
     "counted-down-the-batch": down_the_batch,
     "sines-twice": edited(same_in_both(0)),
     "cosines-twice": edited(same_in_both(1)),
     "words-moved-to-the-left": edited(moved_to_the_left),
-    "counted-from-the-end": ch13.places_from_the_end,
-    "slowest-first": ch13.slow_waves_first,
+    "counted-from-the-end": places_from_the_end,
+    "slowest-first": slow_waves_first,
     "no-word-placed": from_the_first_word,
     "places-of-the-longest-row": from_the_longest_row,
-    "whole-exponents": fifth_set.speeds_by_whole_numbers,
+    "whole-exponents": speeds_by_whole_numbers,
     "counts-padding": otherwise(skip=False),
     "starts-at-one": otherwise(begin=1),
     "halves": otherwise(apart=True),
@@ -165,12 +201,256 @@ def _before(x, C, base):
     return torch.stack([angle.sin(), angle.cos()], 3).flatten(2)
 
 
+# One who knows the paper, where the power stands below the line, and multiplied all the same.
+# "speed = base^(−2i / C)"
+def speeds_that_grow(tokens, n_embd, base):
+    B, T = tokens.shape
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = base ** (torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    out = torch.zeros(B, T, n_embd)
+    out[:, :, 0::2] = angles.sin()
+    out[:, :, 1::2] = angles.cos()
+    return out.masked_fill(~real[:, :, None], 0.0)
+
+
+def places_as_shares(tokens, n_embd, base):
+    real = tokens != 0
+    places = (real.cumsum(dim=1) - 1) / real.sum(dim=1, keepdim=True).clamp(min=1)
+    return _waves(places, n_embd, base, real)
+
+
+def words_only_to_the_first(tokens, n_embd, base):
+    real = tokens != 0
+    pad = (~real).sum(dim=1, keepdim=True)
+    places = torch.arange(tokens.shape[1]) - pad.max()
+    return _waves(places.clamp(min=0).expand_as(tokens), n_embd, base, real)
+
+
 ODD = [
     (lambda x, C, base: by_loop(x, C, base, power=lambda c: (c // 2 + 1) * 2 / C), "other-angles"),
     (speeds_that_grow, "faster"),  # in single precision, which large angles feel
-    (ch13.places_as_shares, "other-angles"),
+    (places_as_shares, "other-angles"),
     (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),
-    (ch13.words_only_to_the_first, "other-places"),
+    (words_only_to_the_first, "other-places"),
     (lambda x, C, base: by_loop(x, C, base) * 2, "constant-ratio"),
     (lambda x, C, base: by_loop(x, C, base)[:, :-1], "last-missing"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def padding_gets_place_zero(tokens, n_embd, base):
+    real = tokens != 0
+    places = (real.cumsum(dim=1) - 1).clamp(min=0)
+    return _waves(places, n_embd, base, torch.ones_like(real))
+
+
+def _waves_of_set_2(tokens, places, speeds):
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * (tokens != 0)[:, :, None]
+
+
+def positions_with_twice_the_exponent(tokens, n_embd, base):
+    places = (tokens != 0).cumsum(dim=1) - 1
+    return _waves_of_set_2(tokens, places, base ** (-2 * torch.arange(0, n_embd, 2) / n_embd))
+
+
+def positions_from_one(tokens, n_embd, base):
+    places = (tokens != 0).cumsum(dim=1)
+    return _waves_of_set_2(tokens, places, base ** (-torch.arange(0, n_embd, 2) / n_embd))
+
+
+def positions_from_the_longest(tokens, n_embd, base):
+    """Counts all rows from the first word of the longest one."""
+    first = (tokens != 0).float().argmax(dim=1).min()
+    places = (torch.arange(tokens.shape[1]) - first).expand_as(tokens)
+    return _waves_of_set_2(tokens, places, base ** (-torch.arange(0, n_embd, 2) / n_embd))
+
+
+def places_counted_from_the_last_word(tokens, n_embd, base):
+    real = tokens != 0
+    places = torch.arange(tokens.shape[1]).flip(0).expand_as(tokens)
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+# speed = base^(−2i / C)
+def exponent_without_the_two(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = base ** (-torch.arange(n_embd // 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+# "speed = base^(−2i / C) for i = 0 … C/2 − 1": here the exponent is half of that
+def speeds_half_as_spread(tokens, n_embd, base):
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = base ** (-torch.arange(n_embd // 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+# "The first word of each row is at place 0": here that of the longest row
+def places_of_the_longest_row(tokens, n_embd, base):
+    real = tokens != 0
+    padding = int((~real).sum(dim=1).min())
+    places = torch.arange(tokens.shape[1]) - padding
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    return waves * real[:, :, None]
+
+
+# "Padding gets zeros in all channels", also in a row that holds no word
+def zeros_before_the_first_word(tokens, n_embd, base):
+    first = (tokens != 0).int().argmax(dim=1)
+    places = torch.arange(tokens.shape[1]) - first[:, None]
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves.masked_fill((places < 0)[:, :, None], 0.0)
+
+
+# Copied a table of positions that has all sines first.
+# "holds sin(place · speed) and cos(place · speed), side by side"
+def sines_then_cosines(tokens, n_embd, base):
+    mask = (tokens != 0).float()
+    place = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    i = torch.arange(n_embd // 2)
+    speed = base ** (-2 * i / n_embd)
+    angle = place.unsqueeze(-1) * speed
+    return torch.cat([angle.sin(), angle.cos()], dim=-1) * mask.unsqueeze(-1)
+
+
+# Clamped the places of padding to 0, and holds that for "zeros in all channels".
+# "Padding gets zeros in all channels": the cosine of 0 is 1
+def padding_at_place_zero(tokens, n_embd, base):
+    places = ((tokens != 0).cumsum(dim=1) - 1).clamp(min=0)
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places.unsqueeze(-1) * speeds
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+
+
+# Took one step of the exponent for each pair, in a formula with 2i.
+# "speed = base^(−2i / C) for i = 0 … C/2 − 1"
+def exponent_without_the_two_of_set_8(tokens, n_embd, base):
+    real = (tokens != 0).long()
+    place = torch.cumsum(real, dim=1) - 1
+    i = torch.arange(n_embd // 2)
+    speed = base ** (-i / n_embd)
+    angle = place[..., None] * speed
+    out = torch.zeros(*tokens.shape, n_embd)
+    out[..., 0::2] = torch.sin(angle)
+    out[..., 1::2] = torch.cos(angle)
+    out[tokens == 0] = 0.0
+    return out
+
+
+# One who saw negative places, lifted them to 0 and forgot what the cosine of 0 is.
+# "Padding gets zeros in all channels, also in a row that holds no word."
+def padding_at_place_zero_of_set_9(tokens, n_embd, base):
+    places = ((tokens != 0).cumsum(dim=1) - 1).clamp(min=0)
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places.unsqueeze(-1) * speeds
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+# Adapted a snippet whose range counts by twos already, and multiplies by 2 as the formula does.
+# "with speed = base^(−2i / C) for i = 0 … C/2 − 1"
+def twice_by_two(tokens, n_embd, base):
+    real = (tokens != 0).long()
+    places = (torch.cumsum(real, dim=1) - 1).clamp(min=0)
+    i = torch.arange(0, n_embd, 2)
+    speeds = torch.pow(torch.tensor(float(base)), -2 * i / n_embd)
+    angles = places.unsqueeze(-1) * speeds
+    positions = torch.zeros(*tokens.shape, n_embd)
+    positions[:, :, 0::2] = torch.sin(angles)
+    positions[:, :, 1::2] = torch.cos(angles)
+    return positions * real.unsqueeze(-1)
+
+
+def first_word_by_argmax(tokens, n_embd, base):
+    """Finds the first word with argmax, which is 0 for a row without words: it gets places
+    as well.
+    """
+    first = (tokens != 0).int().argmax(dim=1)
+    places = torch.arange(tokens.shape[1]) - first[:, None]
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves.masked_fill((places < 0)[:, :, None], 0.0)
+
+
+def empty_rows_start_at_the_left(tokens, n_embd, base):
+    """Finds the first word by argmax, which says 0 for a row without words: it gets positions."""
+    T = tokens.shape[1]
+    first = (tokens != 0).int().argmax(dim=1)  # (B,)
+    places = torch.arange(T) - first[:, None]  # (B, T), negative on padding
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * (places >= 0)[:, :, None]
+
+
+def speeds_down_to_one_over_base(tokens, n_embd, base):
+    """Spaces the exponents with linspace from 0 to 1, so that the last speed is 1 / base."""
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    speeds = base ** -torch.linspace(0, 1, n_embd // 2)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+def speeds_down_to_base(tokens, n_embd, base):
+    """Spreads the speeds as base^(−i / (C/2 − 1)), so the last is 1 / base."""
+    real = tokens != 0
+    places = real.cumsum(dim=1) - 1
+    half = n_embd // 2
+    speeds = base ** (-torch.arange(half) / max(half - 1, 1))
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * real[:, :, None]
+
+
+def tokens_summed(tokens, n_embd, base):
+    """Takes the running sum of the tokens themselves, so a place depends on the words."""
+    places = tokens.cumsum(dim=1) - 1
+    speeds = base ** (-torch.arange(0, n_embd, 2) / n_embd)
+    angles = places[:, :, None] * speeds
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+    return waves * (tokens != 0)[:, :, None]
+
+
+UNLISTED = {
+    1: [
+        places_from_the_end,
+        words_only_to_the_first,
+        padding_gets_place_zero,
+        slow_waves_first,
+        places_as_shares,
+    ],
+    2: [positions_with_twice_the_exponent, positions_from_one, positions_from_the_longest],
+    3: [places_counted_from_the_last_word],
+    4: [exponent_without_the_two],
+    5: [speeds_by_whole_numbers],
+    6: [speeds_half_as_spread, places_of_the_longest_row, zeros_before_the_first_word],
+    7: [sines_then_cosines],
+    8: [padding_at_place_zero, exponent_without_the_two_of_set_8],
+    9: [padding_at_place_zero_of_set_9, speeds_that_grow],
+    10: [twice_by_two],
+    12: [first_word_by_argmax],
+    13: [empty_rows_start_at_the_left, speeds_down_to_one_over_base, first_word_taken_for_padding],
+    14: [speeds_down_to_base],
+    15: [tokens_summed],
+}

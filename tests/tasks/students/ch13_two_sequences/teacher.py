@@ -2,12 +2,9 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from torch import nn
 from torch.nn.utils.rnn import pad_sequence
-from unlisted.set_01 import ch13
-from unlisted.set_02 import ch13 as second_set
-from unlisted.set_05 import ch13 as fifth_set
-from unlisted.set_12 import ch13 as twelfth_set
-from unlisted.set_13 import ch13 as thirteenth_set
 
 
 def by_library(texts, start, end, pad, longest):
@@ -153,6 +150,67 @@ def move_to_the_right(row, cut):
     row[:] = np.roll(row, int((row == -100).sum()))
 
 
+def batch_axis_second(texts, start, end, pad, longest):
+    """Forgets batch_first=True in pad_sequence, so x and y come out as (T, B)."""
+    rows = [torch.tensor([start, *text, end]) for text in texts]
+    x = [row[:-1][:longest] for row in rows]
+    y = [row[1:][:longest] for row in rows]
+    return (
+        nn.utils.rnn.pad_sequence(x, padding_value=pad),
+        nn.utils.rnn.pad_sequence(y, padding_value=-100),
+    )
+
+
+def width_without_the_end(texts, start, end, pad, longest):
+    """Takes T from the lengths of the texts without their ends: the longest one loses its end."""
+    T = min(longest, max(len(text) for text in texts))
+    x = torch.full((len(texts), T), pad)
+    y = torch.full((len(texts), T), -100)
+    for i, text in enumerate(texts):
+        read, predicted = [start, *text][:T], [*text, end][:T]
+        x[i, : len(read)] = torch.tensor(read)
+        y[i, : len(predicted)] = torch.tensor(predicted)
+    return x, y
+
+
+def read_one_more_than_predicted(texts, start, end, pad, longest):
+    """Puts start before a text that was cut to the limit, so one token more is read than
+    predicted.
+    """
+    x = [torch.tensor([start, *text[:longest]]) for text in texts]
+    y = [torch.tensor([*text, end][:longest]) for text in texts]
+    return (
+        pad_sequence(x, batch_first=True, padding_value=pad),
+        pad_sequence(y, batch_first=True, padding_value=-100),
+    )
+
+
+def _rows(texts, pad, x, y):
+    read = [torch.tensor(x(text)) for text in texts]
+    wanted = [torch.tensor(y(text)) for text in texts]
+    return (
+        nn.utils.rnn.pad_sequence(read, batch_first=True, padding_value=pad),
+        nn.utils.rnn.pad_sequence(wanted, batch_first=True, padding_value=-100),
+    )
+
+
+def keeps_the_last_words(texts, start, end, pad, longest):
+    return _rows(
+        texts,
+        pad,
+        lambda text: [start, *text, end][:-1][-longest:],
+        lambda text: [*text, end][-longest:],
+    )
+
+
+# "if text and end don't fit ... there is no end": where they fit exactly, there is one.
+def exact_fit_loses_its_end(texts, start, end, pad, longest):
+    rows = [[*text, end] if len(text) + 1 < longest else text[:longest] for text in texts]
+    x = [torch.tensor([start, *row[:-1]]) for row in rows]
+    y = [torch.tensor(row) for row in rows]
+    return nn.utils.rnn.pad_sequence(x, True, pad), nn.utils.rnn.pad_sequence(y, True, -100)
+
+
 WRONG = {
     "different-widths": lambda texts, start, end, pad, longest: (
         pad_sequence(
@@ -162,8 +220,8 @@ WRONG = {
         ),
         by_library(texts, start, end, pad, longest)[1],
     ),
-    "batch-axis-second": thirteenth_set.batch_axis_second,
-    "end-not-in-width": thirteenth_set.width_without_the_end,
+    "batch-axis-second": batch_axis_second,
+    "end-not-in-width": width_without_the_end,
     "width-of-uncut-texts": in_width(lambda texts, longest: max(map(len, texts)) + 1),
     "one-column-more": in_width(lambda texts, longest: min(longest, max(map(len, texts)) + 1) + 1),
     "width-of-the-shortest": in_width(
@@ -184,12 +242,12 @@ WRONG = {
     "last-of-cut-ignored": edited_predictions(hide_the_last_of_cut),
     "first-ignored": edited_predictions(hide_the_first),
     "predicted-on-the-right": edited_predictions(move_to_the_right),
-    "one-more-read": twelfth_set.read_one_more_than_predicted,
+    "one-more-read": read_one_more_than_predicted,
     "start-read-in-place": start_instead_of_the_first,
     "end-ignored": no_loss_at_the_end,
-    "last-tokens-kept": ch13.keeps_the_last_words,
+    "last-tokens-kept": keeps_the_last_words,
     "pad-by-its-symbol": pad_by_its_symbol,
-    "fitting-end-lost": fifth_set.exact_fit_loses_its_end,
+    "fitting-end-lost": exact_fit_loses_its_end,
     "not-shifted": but(shift=0),
     "no-start": but(begin=False),
     "no-end": but(stop=False),
@@ -213,10 +271,311 @@ WRONG = {
 }
 
 
+def _taught(rows, longest, pad):
+    width = longest or max(len(row) - 1 for row in rows)
+    x = torch.full((len(rows), width), pad)
+    y = torch.full((len(rows), width), -100)
+    for b, row in enumerate(rows):
+        x[b, : len(row) - 1] = torch.tensor(row[:-1])
+        y[b, : len(row) - 1] = torch.tensor(row[1:])
+    return x, y
+
+
+def teacher_that_reads_the_end(texts, start, end, pad, longest):
+    """Predicts padding behind the end, and reads the end to do so."""
+    rows = [[start, *text, end][: longest + 1] for text in texts]
+    x, y = _taught(rows, None, pad)
+    for b, row in enumerate(rows):
+        if row[-1] == end and len(row) - 1 < x.shape[1]:
+            x[b, len(row) - 1], y[b, len(row) - 1] = end, pad
+    return x, y
+
+
 ODD = [
     (one_more_read, "one-more-read"),
-    (second_set.teacher_that_reads_the_end, "end-read"),
+    (teacher_that_reads_the_end, "end-read"),
     (lambda *a, **k: tuple(part.float() for part in by_loop(*a, **k)), "kind-of-number"),
     (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
     (lambda *a, **k: by_loop(*a, **k)[0], "type"),
 ]
+
+
+# --- Answers that no list names ---
+
+
+def ends_long_texts_too(texts, start, end, pad, longest):
+    return _rows(
+        texts,
+        pad,
+        lambda text: [start, *text[: longest - 1]],
+        lambda text: [*text[: longest - 1], end],
+    )
+
+
+def one_word_fewer(texts, start, end, pad, longest):
+    return _rows(
+        texts,
+        pad,
+        lambda text: [start, *text][: longest - 1],
+        lambda text: [*text, end][: longest - 1],
+    )
+
+
+def starts_in_both(texts, start, end, pad, longest):
+    return _rows(
+        texts,
+        pad,
+        lambda text: [start, *text][:longest],
+        lambda text: [start, *text][:longest],
+    )
+
+
+def padded_to_the_longest(texts, start, end, pad, longest):
+    rows = [[start, *text, end] for text in texts]
+    x = torch.full((len(texts), longest), pad)
+    y = torch.full((len(texts), longest), -100)
+    for n, row in enumerate(rows):
+        read, wanted = row[:-1][:longest], row[1:][:longest]
+        x[n, : len(read)], y[n, : len(wanted)] = torch.tensor(read), torch.tensor(wanted)
+    return x, y
+
+
+def teacher_that_always_ends(texts, start, end, pad, longest):
+    return _taught([[start, *text[: longest - 1], end] for text in texts], None, pad)
+
+
+def teacher_as_wide_as_allowed(texts, start, end, pad, longest):
+    return _taught([[start, *text, end][: longest + 1] for text in texts], longest, pad)
+
+
+def always_as_wide_as_the_longest_allowed(texts, start, end, pad, longest):
+    x = torch.full((len(texts), longest), pad)
+    y = torch.full((len(texts), longest), -100)
+    for b, text in enumerate(texts):
+        read, predicted = [start, *text][:longest], [*text, end][:longest]
+        x[b, : len(read)] = torch.tensor(read)
+        y[b, : len(predicted)] = torch.tensor(predicted)
+    return x, y
+
+
+# "T is the largest number of tokens that are predicted for a text of this batch"
+def always_as_wide_as_the_longest(texts, start, end, pad, longest):
+    x = torch.full((len(texts), longest), pad)
+    y = torch.full((len(texts), longest), -100)
+    for b, text in enumerate(texts):
+        row = torch.tensor([start, *text, end])
+        n = min(len(row) - 1, longest)
+        x[b, :n], y[b, :n] = row[:-1][:n], row[1:][:n]
+    return x, y
+
+
+# "Each text is followed by `end`", a text of no tokens as well.
+def empty_texts_are_left_out(texts, start, end, pad, longest):
+    rows = [torch.tensor([start, *text, end]) for text in texts if text]
+    return (
+        nn.utils.rnn.pad_sequence([r[:-1][:longest] for r in rows], True, pad),
+        nn.utils.rnn.pad_sequence([r[1:][:longest] for r in rows], True, -100),
+    )
+
+
+# "T is the largest number of tokens that are predicted for a text of this batch."
+def always_the_longest(texts, start, end, pad, longest):
+    x, y = torch.full((len(texts), longest), pad), torch.full((len(texts), longest), -100)
+    for b, text in enumerate(texts):
+        row = torch.tensor([start, *text, end])
+        n = min(len(row) - 1, longest)
+        x[b, :n], y[b, :n] = row[:n], row[1 : n + 1]
+    return x, y
+
+
+# "The end is never read": a row that is shorter than T has room for it
+def end_is_read(texts, start, end, pad, longest):
+    T = min(max(len(text) + 1 for text in texts), longest)
+    x = torch.full((len(texts), T), pad)
+    y = torch.full((len(texts), T), -100)
+    for b, text in enumerate(texts):
+        read, predicted = [start, *text, end][:T], [*text, end][:T]
+        x[b, : len(read)] = torch.tensor(read)
+        y[b, : len(predicted)] = torch.tensor(predicted)
+    return x, y
+
+
+# "After the end of a text [...] what is predicted with −100": not wherever the number of the
+# padding occurs, which may be that of the end
+def padding_known_by_its_number(texts, start, end, pad, longest):
+    x = [torch.tensor([start, *text][:longest]) for text in texts]
+    y = [torch.tensor([*text, end][:longest]) for text in texts]
+    x = nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad)
+    y = nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=pad)
+    return x, y.masked_fill(y == pad, -100)
+
+
+# "Each text is followed by end": also one without any token
+def empty_texts_left_out(texts, start, end, pad, longest):
+    texts = [text for text in texts if text]
+    x = [torch.tensor([start, *text][:longest]) for text in texts]
+    y = [torch.tensor([*text, end][:longest]) for text in texts]
+    return (
+        nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad),
+        nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=-100),
+    )
+
+
+# Reserves the last place for the end, as tokenizers do when they truncate.
+# "if text and end don't fit, the first `longest` tokens are predicted and there is no end"
+def always_an_end(texts, start, end, pad, longest):
+    cut = [text[: longest - 1] for text in texts]
+    T = max(len(text) + 1 for text in cut)
+    x, y = [], []
+    for text in cut:
+        fill = T - len(text) - 1
+        x.append([start] + text + [pad] * fill)
+        y.append(text + [end] + [-100] * fill)
+    return torch.tensor(x), torch.tensor(y)
+
+
+# Makes tensors of the largest shape and fills them in.
+# "T is the largest number of tokens that are predicted for a text of this batch."
+def always_the_longest_of_set_7(texts, start, end, pad, longest):
+    x = torch.full((len(texts), longest), pad)
+    y = torch.full((len(texts), longest), -100)
+    for b, text in enumerate(texts):
+        row = [start, *list(text), end]
+        n = min(len(row) - 1, longest)
+        x[b, :n] = torch.tensor(row[:n])
+        y[b, :n] = torch.tensor(row[1 : n + 1])
+    return x, y
+
+
+# Holds that a text without an end is no text.
+# "if text and end don't fit, the first `longest` tokens are predicted and there is no end"
+def end_in_any_case(texts, start, end, pad, longest):
+    x, y = [], []
+    for text in texts:
+        cut = text[: longest - 1]
+        x.append(torch.tensor([start, *cut]))
+        y.append(torch.tensor([*cut, end]))
+    x = nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad)
+    y = nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=-100)
+    return x, y
+
+
+# Pads one row for both, and moves it by one place.
+# "The end is never read."
+def one_row_moved_by_a_place(texts, start, end, pad, longest):
+    rows = [[start, *text, end][: longest + 1] for text in texts]
+    T = max(len(row) for row in rows) - 1
+    x = torch.tensor([(row + [pad] * (T + 1 - len(row)))[:-1] for row in rows])
+    y = torch.tensor([(row + [-100] * (T + 1 - len(row)))[1:] for row in rows])
+    return x, y
+
+
+# One who leaves room for the end in every text.
+# "if text and end don't fit, the first `longest` tokens are predicted and there is no end"
+def room_for_the_end(texts, start, end, pad, longest):
+    x, y = [], []
+    for text in texts:
+        text = text[: longest - 1]
+        x.append(torch.tensor([start, *text]))
+        y.append(torch.tensor([*text, end]))
+    x = nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad)
+    y = nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=-100)
+    return x, y
+
+
+# One who pads first and shifts the whole batch afterwards.
+# "The end is never read."
+def batch_shifted_after_padding(texts, start, end, pad, longest):
+    rows = [torch.tensor([start, *text, end]) for text in texts]
+    x = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad)
+    y = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-100)
+    return x[:, :-1][:, :longest], y[:, 1:][:, :longest]
+
+
+# From Keras, where texts are padded to the largest length allowed.
+# "T is the largest number of tokens that are predicted for a text of this batch."
+def always_the_longest_of_set_10(texts, start, end, pad, longest):
+    x = torch.full((len(texts), longest), pad)
+    y = torch.full((len(texts), longest), -100)
+    for b, text in enumerate(texts):
+        predicted = [*text, end][:longest]
+        read = [start, *text][: len(predicted)]
+        x[b, : len(read)] = torch.tensor(read)
+        y[b, : len(predicted)] = torch.tensor(predicted)
+    return x, y
+
+
+# Knows tgt[:, :-1] and tgt[:, 1:] from a tutorial on translation, where shorter texts read their
+# ends: "The end is never read."
+def ends_of_shorter_texts_are_read(texts, start, end, pad, longest):
+    rows = [[start, *text, end][: longest + 1] for text in texts]
+    T = max(len(row) for row in rows)
+    tgt = torch.tensor([row + [pad] * (T - len(row)) for row in rows])
+    x = tgt[:, :-1]
+    y = tgt[:, 1:].clone()
+    for b, row in enumerate(rows):
+        y[b, len(row) - 1 :] = -100
+    return x, y
+
+
+def end_needs_one_place_to_spare(texts, start, end, pad, longest):
+    """Drops the end also where text and end just fit into longest (< where <= is meant)."""
+    x, y = [], []
+    for text in texts:
+        predicted = text[:longest]
+        if len(text) + 1 < longest:
+            predicted = [*text, end]
+        x.append(torch.tensor([start, *predicted[:-1]]))
+        y.append(torch.tensor(predicted))
+    return (
+        nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad),
+        nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=-100),
+    )
+
+
+def longest_text_first(texts, start, end, pad, longest):
+    """Sorts the texts by length before padding, so the rows are no longer in the order given."""
+    rows = [torch.tensor([start, *text, end]) for text in sorted(texts, key=len, reverse=True)]
+    x = [row[:-1][:longest] for row in rows]
+    y = [row[1:][:longest] for row in rows]
+    return (
+        nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=pad),
+        nn.utils.rnn.pad_sequence(y, batch_first=True, padding_value=-100),
+    )
+
+
+def padded_on_the_left(texts, start, end, pad, longest):
+    """Fills the rows up on the left, as in task 1, so that all texts end together."""
+    rows = [torch.tensor([start, *text, end]) for text in texts]
+    sides = [row[:-1][:longest] for row in rows], [row[1:][:longest] for row in rows]
+    T = max(len(row) for row in sides[0])
+    x, y = (
+        torch.stack([F.pad(row, (T - len(row), 0), value=fill) for row in side])
+        for side, fill in zip(sides, (pad, -100), strict=True)
+    )
+    return x, y
+
+
+UNLISTED = {
+    1: [
+        ends_long_texts_too,
+        keeps_the_last_words,
+        one_word_fewer,
+        starts_in_both,
+        padded_to_the_longest,
+    ],
+    2: [teacher_that_always_ends, teacher_as_wide_as_allowed, teacher_that_reads_the_end],
+    3: [always_as_wide_as_the_longest_allowed],
+    4: [always_as_wide_as_the_longest],
+    5: [empty_texts_are_left_out, exact_fit_loses_its_end, always_the_longest],
+    6: [end_is_read, padding_known_by_its_number, empty_texts_left_out],
+    7: [always_an_end, always_the_longest_of_set_7],
+    8: [end_in_any_case, one_row_moved_by_a_place],
+    9: [room_for_the_end, batch_shifted_after_padding],
+    10: [always_the_longest_of_set_10],
+    11: [ends_of_shorter_texts_are_read],
+    12: [read_one_more_than_predicted],
+    13: [batch_axis_second, end_needs_one_place_to_spare, width_without_the_end],
+    14: [longest_text_first],
+    15: [padded_on_the_left],
+}

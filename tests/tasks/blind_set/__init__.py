@@ -4,5 +4,8 @@ It was written from the exercises alone and put aside as a whole, to say what ju
 nobody tuned them on. No judge is to be improved with it.
 """
 
-# Of the blocks that the judge hands over, there is none that it gets wrong.
-STILL_ACCEPTED = {"constant_must_come_back_unchanged"}
+ACCEPTED = {
+    "constant_must_come_back_unchanged": (
+        "Of the blocks that the judge hands over, there is none that it gets wrong."
+    ),
+}

@@ -1,1 +1,0 @@
-"""The eighth set: slips of students. A third, drawn by lot, was put aside."""
