@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
@@ -52,7 +53,12 @@ ERROR, OUTSIDE = "error", "(outside)"
 SECONDS_OF_A_PROGRAM = 1.0
 SECONDS_OF_THE_FIRST = 4.0
 SECONDS_OF_ALL = 8.0
+# An answer in loops is asked in all cases as often as there is time for.
+_SECONDS_OF_ALL_CASES = 0.5
 _TIMES_THE_FIRST, _LEAST_SECONDS = 8, 0.1
+# Of some programs most variants stop with an error, or say nothing. Then more of them are run than
+# otherwise, until so many do say something.
+_MANY, _ENOUGH = 36, 12
 # What is so much farther apart than a judge allows is another result for certain.
 _LOOSER = 10
 _LOOKS = 32
@@ -65,6 +71,10 @@ _MOST_CHARACTERS = 200
 # Calls of a function that are told apart; a loop may make thousands.
 _MOST_SEEN = 400
 _LENGTH_BYTES = 8
+# Runs with other seeds: a permutation of three is often the same again.
+_OTHER_SEEDS = ("seed 1", "seed 2", "seed 3")
+# Of a list, a set or a dictionary that is shown.
+_MOST_IN_A_TEXT = 16
 # That are returned together.
 _MOST_PARTS = 6
 
@@ -136,16 +146,18 @@ def run_variants(
     Returns
     -------
     list of dict
-        For each program `results` (set number to outcome), `saw`, `given`, and `counts`, and
-        `mixed` for one that gives the same as the first in some draws and not in others, after
-        which it isn't run any more; or `error` if it does not even define the answer.
+        For each program `results` (set number to outcome), `saw`, `given`, and `counts`; `random`,
+        whether other seeds in the inputs give something else; and `mixed` for one that gives the
+        same as the first in some draws and not in others, after which it isn't run any more. Or
+        `error`, if it does not even define the answer, or nothing more was needed.
     """
     began = time.process_time()
     ends, most = began + SECONDS_OF_ALL, SECONDS_OF_THE_FIRST
     asked = _Asked(probe, space, answer, case, sets, roles)
     found: list[dict[str, Any]] = []
+    useful = 0
     for number, program in enumerate(programs):
-        if time.process_time() > ends:
+        if time.process_time() > ends or (number > _MANY and useful >= _ENOUGH):
             found.append({"error": "not run"})
             continue
         clock = _Clock(min(most, ends - time.process_time()))
@@ -154,15 +166,19 @@ def run_variants(
         if number == 0:
             if "error" in found[0]:
                 break
-            asked = replace(asked, own=found[0]["results"])
+            asked = replace(asked, own=found[0]["results"], whole=frozenset(found[0].pop("whole")))
             took = time.process_time() - began
             most = min(SECONDS_OF_A_PROGRAM, max(_LEAST_SECONDS, _TIMES_THE_FIRST * took))
+        shown = found[-1].get("results", {}).get(str(roles["shown"][0]), {ERROR: ""})
+        useful += ERROR not in shown and not found[-1].get("mixed")
     return found
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What all programs are asked; see `run_variants`. `own` is what the first one gave."""
+    """What all programs are asked; see `run_variants`. `own` is what the first one gave, and
+    `whole` the sets for which it was asked in all cases.
+    """
 
     probe: Probe
     space: Mapping[str, Any]
@@ -171,18 +187,19 @@ class _Asked:
     sets: Sequence[Inputs]
     roles: Mapping[str, Sequence[int]]
     own: Mapping[str, Mapping[str, Any]] | None = None
+    whole: frozenset[int] = frozenset()
 
     def outcome(self, answer: Any, number: int, most: int) -> dict[str, Any]:
-        """What an answer gives for a set; where all cases are asked, of every case, unless the
-        first one differs from the own program's already.
-        """
-        case, sets = self.case, self.sets
-        found = _outcome(self.probe.cases[case], answer, case, sets[number], most)
-        if number in self.roles["whole"] and (self.own is None or self.near(found, number)):
-            for other, ask in self.probe.cases.items():
-                if other != case:
-                    more = _outcome(ask, answer, other, sets[number], most)
-                    found |= {f"error.{other}" if k == ERROR else k: v for k, v in more.items()}
+        """What an answer gives for a set in the case that is asked everywhere."""
+        return _outcome(self.probe.cases[self.case], answer, self.case, self.sets[number], most)
+
+    def others(self, answer: Any, number: int, most: int) -> dict[str, Any]:
+        """What it gives in all other cases."""
+        found: dict[str, Any] = {}
+        for case, ask in self.probe.cases.items():
+            if case != self.case:
+                more = _outcome(ask, answer, case, self.sets[number], most)
+                found |= {f"{ERROR}.{case}" if k == ERROR else k: v for k, v in more.items()}
         return found
 
     def near(self, outcome: Mapping[str, Any], number: int) -> bool:
@@ -264,27 +281,45 @@ def _of_program(asked: _Asked, program: Mapping[str, str], clock: _Clock) -> dic
     case, roles, sets = asked.case, asked.roles, asked.sets
     ask, first = asked.probe.cases[case], asked.own is None
     found: dict[str, Any] = {"results": {}, "saw": [], "given": {}, "counts": {}}
-    records = {name: _Record(clock, keeps=name != "not") for name in ("keeps", "again", "not")}
+    names = ("keeps", "again", *_OTHER_SEEDS, "not")
+    records = {name: _Record(clock, keeps=name != "not") for name in names}
     try:
         code = compile(program["traced"], FILE, "exec")
         of = {name: _defined(code, asked.space, asked.answer, r) for name, r in records.items()}
         for one in roles["shown"]:
             found["results"][str(one)] = asked.outcome(of["keeps"], one, MOST_NUMBERS)
-        seen = set()
+        seen: set[tuple[bool, bool]] = set()
         for one in [*roles["drawn"], *(roles["own"] if first else ())]:
-            found["results"][str(one)] = asked.outcome(of["not"], one, MOST_NUMBERS_OF_A_DRAW)
+            outcome = asked.outcome(of["not"], one, MOST_NUMBERS_OF_A_DRAW)
+            found["results"][str(one)] = outcome
             if first:
                 continue
-            near = asked.near(found["results"][str(one)], one)
+            near = asked.near(outcome, one)
+            # What differs in one case needs no other.
+            if near and one in asked.whole:
+                outcome |= asked.others(of["not"], one, MOST_NUMBERS_OF_A_DRAW)
+                near = asked.near(outcome, one)
             seen.add((near, one in roles["told"]))
             if _says_nothing(seen):
                 found["mixed"] = True
                 break
+        if first:
+            found["whole"] = []
+            ends = time.process_time() + _SECONDS_OF_ALL_CASES
+            for one in roles["whole"]:
+                if time.process_time() < ends:
+                    more = asked.others(of["not"], one, MOST_NUMBERS_OF_A_DRAW)
+                    found["results"][str(one)] |= more
+                    found["whole"].append(one)
         for one in roles["shown"]:
+            known = json.dumps(found["results"][str(one)])
             with _memory_filled():
-                again = _outcome(ask, of["again"], case, sets[one])
-            if json.dumps(again) != json.dumps(_of_case(found["results"][str(one)], again)):
-                return {"error": UNSTEADY}
+                if json.dumps(_outcome(ask, of["again"], case, sets[one])) != known:
+                    return {"error": UNSTEADY}
+            for other, reseeded in enumerate(_OTHER_SEEDS, start=1):
+                given = {name: _reseeded(name, array, other) for name, array in sets[one].items()}
+                other_outcome = json.dumps(_outcome(ask, of[reseeded], case, given))
+                found["random"] = found.get("random", False) or other_outcome != known
         if first and roles["counted"]:
             plain_code = compile(program["plain"], FILE, "exec")
             bare = _defined(plain_code, asked.space, asked.answer, records["not"])
@@ -297,12 +332,16 @@ def _of_program(asked: _Asked, program: Mapping[str, str], clock: _Clock) -> dic
     except BaseException as error:  # a class of the student's may raise where it is defined
         return {"error": type(error).__name__[:_MOST_CHARACTERS]}
     record = records["keeps"]
-    # What was left in memory that nobody has written is nothing to ask about.
-    filled = {place: json.dumps(seen) for place, seen in records["again"].saw.items()}
+    # What was left in memory that nobody has written is nothing to ask about, and neither is what
+    # was drawn at random.
+    others = [
+        {place: json.dumps(seen) for place, seen in records[name].saw.items()}
+        for name in ("again", *_OTHER_SEEDS)
+    ]
     found["saw"] = [
         [*place, *seen]
         for place, seen in record.saw.items()
-        if filled.get(place, "") in ("", json.dumps(seen))
+        if all(other.get(place, "") in ("", json.dumps(seen)) for other in others)
     ]
     found["given"] = record.given
     return found
@@ -373,9 +412,9 @@ def _memory_filled() -> Iterator[None]:
         torch.set_deterministic_debug_mode(before)
 
 
-def _of_case(outcome: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of an outcome that another one has, too, in its order."""
-    return {name: outcome.get(name) for name in like}
+def _reseeded(name: str, array: Array, other: int) -> Array:
+    """A seed of a task's inputs becomes another one."""
+    return array + other if "seed" in name and array.dtype.kind == "i" else array
 
 
 def _seed() -> None:
@@ -392,8 +431,8 @@ def _seed() -> None:
 
 def plain(value: Any, most: int) -> dict[str, Any]:
     """A value of a program as plain data; of what is none, only the name of its type."""
-    if value is None or isinstance(value, bool | str):
-        return {"is": "text", "text": repr(value)[:_MOST_CHARACTERS]}
+    if value is None or isinstance(value, bool):
+        return {"is": "text", "text": repr(value)}
     if isinstance(value, int | float):
         array = np.asarray(value) if abs(value) < 2**62 else np.asarray(float(value))
         return {**plain_value(array, most), "python": True}
@@ -403,9 +442,35 @@ def plain(value: Any, most: int) -> dict[str, Any]:
             if list(flat) == [""]:
                 one = plain_value(flat[""], most)
                 return {**one, "python": True} if isinstance(value, list | tuple) else one
-    if isinstance(value, list | tuple) and len(value) <= most and all(_is_word(v) for v in value):
-        return {"is": "text", "text": repr(value)[:_MOST_CHARACTERS]}
+    if text := _literal(value):
+        return {"is": "text", "text": text}
     return {"is": "other", "text": type(value).__name__[:_MOST_CHARACTERS]}
+
+
+def _literal(value: Any) -> str:
+    """How Python writes a text or a small collection, complete; empty for what is longer, and for
+    what is none of Python's own.
+    """
+    kind, text = type(value), ""
+    if value is None or kind in (bool, int, str):
+        text = repr(value)
+    elif kind is float:
+        text = repr(value) if round(value, 2) == value else ""
+    elif kind is torch.Tensor and value.ndim and 0 < value.numel() <= _MOST_IN_A_TEXT:
+        inner = _literal(value.tolist())
+        text = f"tensor({inner})" if inner else ""
+    elif kind in (list, tuple, set, dict) and len(value) <= _MOST_IN_A_TEXT:
+        keys = list(map(_literal, value))
+        held = keys
+        if kind is dict:
+            values = map(_literal, value.values())
+            held = [f"{k}: {v}" if k and v else "" for k, v in zip(keys, values, strict=True)]
+        around = "[]" if kind is list else "()" if kind is tuple else "{}"
+        inner = ", ".join(sorted(held) if kind is set else held)
+        comma = "," if kind is tuple and len(held) == 1 else ""
+        if all(held) and (held or kind is not set):
+            text = f"{around[0]}{inner}{comma}{around[1]}"
+    return text if len(text) <= _MOST_CHARACTERS else ""
 
 
 def _is_numbers(value: Any) -> bool:
@@ -420,10 +485,6 @@ def _is_numbers(value: Any) -> bool:
     )
 
 
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= _MOST_CHARACTERS
-
-
 def plain_value(value: Value, most: int) -> dict[str, Any]:
     """An array or a text as plain data.
 
@@ -434,7 +495,9 @@ def plain_value(value: Value, most: int) -> dict[str, Any]:
         A larger array is told from others by sums of its numbers.
     """
     if isinstance(value, str):
-        return {"is": "text", "text": repr(value[:_MOST_CHARACTERS])}
+        rest = value[_MOST_CHARACTERS:].encode(errors="surrogatepass")
+        more = f" and {len(rest)} bytes, {zlib.crc32(rest):08x}" if rest else ""
+        return {"is": "text", "text": f"{value[:_MOST_CHARACTERS]!r}{more}"}
     array = np.asarray(value)
     found = {"is": "array", "shape": list(array.shape), "kind": array.dtype.kind}
     if array.size <= most:

@@ -33,8 +33,8 @@ from course_tasks.variant_runs import ERROR, OUTSIDE, UNSTEADY, packed
 # Their answers train a model, which no run on small inputs does in time.
 _TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
 UNREADABLE = "left what cannot be read"
-# Variants of one answer that are run; each takes some milliseconds.
-MOST_EDITS = 36
+# Variants of one answer that may be run; each takes some milliseconds.
+MOST_EDITS = 72
 # On so many draws options are told apart; the small numbers of paper would often agree by chance.
 # The first are as checks make them, and with some edges of what a task allows, every case is asked
 # of them. The others are as short as on paper, because an answer in loops takes its time.
@@ -190,7 +190,7 @@ def plan(
             "edges": every[len(ordinary) :],
         }
         return Plan(task, case, program, chosen, tuple(sets), roles, small=False)
-    sets = [recipe.inputs(rng), *ordinary, *edges]
+    sets = [small_inputs.sound_inputs(recipe, rng), *ordinary, *edges]
     first_edge, end = len(ordinary) + 1, len(sets)
     pairs: list[tuple[int, int, str]] = []
     for _ in range(_PAIRS) if recipe.positions else ():
@@ -282,6 +282,8 @@ class Run:
         Why it did not run at all.
     mixed : bool
         Whether it gave the same as the student's own program in some draws, and not in others.
+    random : bool
+        Whether what came out was drawn at random, so that nobody can compute it.
     """
 
     results: Mapping[int, Mapping[str, Value]] = field(default_factory=dict)
@@ -290,6 +292,7 @@ class Run:
     counts: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     error: str = ""
     mixed: bool = False
+    random: bool = False
 
     def stopped(self, number: int) -> str:
         """The error with which a set ended, or nothing."""
@@ -461,7 +464,8 @@ def _run(plain: Any) -> Run:
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise OddValueError(f"a run cannot be read: {type(error).__name__}") from error
-    return Run(results, saw, given, counts, mixed=plain.get("mixed") is True)
+    mixed, random = (plain.get(mark) is True for mark in ("mixed", "random"))
+    return Run(results, saw, given, counts, mixed=mixed, random=random)
 
 
 def returns_of(source: str, function: str) -> list[int]:

@@ -21,13 +21,13 @@ MOST_ALIKE = 0.2
 _MORE_ALIKE = (0.4, 0.6, 0.8, 1.0)
 # More of one kind tire, and are easier one after the other.
 MOST_OF_A_KIND = 3
-_MOST = {"scale": 2, "shape": 2, "nan": 1, "leak": 2}
+_MOST = {"scale": 2, "shape": 2, "nan": 1, "leak": 2, "stop": 2}
 # These ask for other numbers each time.
 _NUMBERS = ("read", "change", "find")
 # In which order kinds are drawn from; a kind that has no question left is passed over.
 _ROUNDS = (
-    ("change", "read", "shape", "same", "find", "leak", "scale", "nan"),
-    ("read", "change", "find", "same", "shape", "scale", "leak"),
+    ("change", "read", "shape", "same", "find", "leak", "scale", "nan", "stop"),
+    ("read", "change", "find", "same", "shape", "scale", "leak", "stop"),
 )
 
 

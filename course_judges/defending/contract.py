@@ -8,7 +8,7 @@ from typing import Any
 
 # So many numbers can be read on half a page.
 MOST_NUMBERS = 64
-KINDS = ("read", "shape", "change", "same", "find", "leak", "nan", "scale", "why")
+KINDS = ("read", "shape", "change", "same", "stop", "find", "leak", "nan", "scale", "why")
 
 
 @dataclass(frozen=True)

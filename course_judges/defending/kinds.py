@@ -15,7 +15,7 @@ import numpy as np
 from course_judges import catalogue
 from course_judges.defending.contract import Option, Question
 from course_judges.defending.program import RETURNED
-from course_judges.defending.shown import Shown, Variant, short
+from course_judges.defending.shown import GENERATOR, Shown, Variant, short
 from course_judges.defending.values import Value, places, presentable, written, written_shape
 
 WRONG = 3
@@ -52,7 +52,7 @@ def questions(shown: Shown, rng: np.random.Generator, most: int | None = None) -
         So many of a kind, and no more; all by default.
     """
     found: list[Question] = []
-    for make in (_read, _shape, _change, _same, _find, _leak, _nan, _scale, _why):
+    for make in (_read, _shape, _change, _same, _stop, _find, _leak, _nan, _scale, _why):
         found += itertools.islice(make(shown, rng), most)
     return found
 
@@ -96,9 +96,7 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         return
     given = list(shown.arguments.values())
     for line, name, count, value in _mixed(shown.seen(), rng):
-        if value.array is None or any(value.same(one) for one in given):
-            continue
-        if value.array.ndim > 4 or value.array.size > 120:
+        if not _legible(value) or any(value.same(one) for one in given):
             continue
         indices = list(places(value.shape))
         made = 0
@@ -112,7 +110,8 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             if len(wrong) < WRONG:
                 continue
             made += 1
-            whole = f" All of it: `{written(value)}`." if value.array.size <= _LONGEST_VALUE else ""
+            all_of_it = index and len(value.numbers) <= _LONGEST_VALUE
+            whole = f" All of it: `{written(value)}`." if all_of_it else ""
             because = f"Your code was run on this input.{whole}"
             options = [Option(f"`{written(right)}`", right=True, reason=because), *wrong]
             what = _entry(name, index, value, line)
@@ -121,6 +120,11 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             statement = _lines_of(shown, line)
             text = f"What does {what} hold {said}?" if name_is_plain(name) else f"What is {what}?"
             yield _asked(shown, "read", topic, statement, text, options, rng)
+
+
+def _legible(value: Value) -> bool:
+    """Whether all of a value was kept, so that a part of it can be asked for."""
+    return value.kind == "text" or (value.array is not None and len(value.shape) <= 4)
 
 
 def name_is_plain(name: str) -> bool:
@@ -155,7 +159,6 @@ def _misread(
     rng: np.random.Generator,
 ) -> Iterator[tuple[Value, str]]:
     """Wrong answers to a reading question, the most plausible first, and where they come from."""
-    assert value.array is not None
     if len(index) >= 2:
         turned = (*index[:-2], index[-1], index[-2])
         if all(n < length for n, length in zip(turned, value.shape, strict=True)):
@@ -164,7 +167,7 @@ def _misread(
     for number in rng.permutation(len(shown.variants)):
         one = shown.variants[number]
         other = shown.of_variant(one, line, name)
-        if other is None or other.array is None or other.shape != value.shape:
+        if other is None or not _legible(other) or other.shape != value.shape:
             continue
         if presentable(other.at(index)):
             yield other.at(index), f"That comes out if {one.edit.said}."
@@ -174,7 +177,7 @@ def _misread(
         if other_index != index and presentable(value.at(other_index)):
             yield value.at(other_index), f"That is {_entry(name, other_index, value, line)}."
     for before, other_name, _, held in shown.seen():
-        known = before < line and held.array is not None and held.shape == value.shape
+        known = before < line and _legible(held) and held.shape == value.shape
         if known and presentable(held.at(index)):
             reason = f"That is {_entry(other_name, index, held, before)} after line {before}."
             yield held.at(index), reason
@@ -190,10 +193,12 @@ def _lines_of(shown: Shown, line: int) -> tuple[int, int]:
 
 def _shape(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     """Which shape a value has after a line."""
+    # Of what a class is built with, the paper has the parameters.
     known = [
-        value for value in shown.arguments.values() if value.kind == "text" or value.kind == "array"
+        value.kind in ("text", "array") or "(" in name or value.text == GENERATOR
+        for name, value in shown.arguments.items()
     ]
-    if len(known) < len(shown.arguments) or not known:
+    if not all(known) or not known:
         return
     for line, name, count, value in _mixed(shown.seen(), rng):
         if value.kind != "array" or value.python or not 1 <= len(value.shape) <= 5:
@@ -249,6 +254,8 @@ def _other_shapes(
 
 def _views(value: Value) -> Iterator[tuple[int, ...]]:
     """Parts of a value that are small enough, the whole first."""
+    if not value.shape and _legible(value):
+        yield ()
     if value.array is None:
         return
     for depth in range(value.array.ndim):
@@ -260,7 +267,7 @@ def _views(value: Value) -> Iterator[tuple[int, ...]]:
 
 def _part(value: Value, index: tuple[int, ...], shape: tuple[int, ...]) -> Value | None:
     """The same part of another result; all of it if that has another shape."""
-    if value.array is None:
+    if not _legible(value):
         return None
     return value.at(index) if value.shape == shape else value
 
@@ -402,12 +409,36 @@ def _in_other_lines(
 def _effect(shown: Shown, one: Variant) -> str:
     if one.stopped:
         return f"It stops: {_error(one)}."
+    if one.same:
+        return "The result stays as it is."
     for part, own in shown.returned.items():
         held = one.returned.get(part)
         few = presentable(own) and held is not None and presentable(held)
         if shown.on_paper and few and held is not None and held.apart(own):
             return f"For the input above, it gives {short(held)} instead of {short(own)}."
-    return "The result was another one in every draw."
+    often = "in every draw" if one.differs else "in some draws"
+    return f"The result was another one {often}."
+
+
+def _stop(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
+    """Which of four changes stops the code with an error."""
+    drawn = shown.found.draws
+    stopping = [one for one in shown.variants if one.stopped and all(map(one.run.stopped, drawn))]
+    running = [
+        one for one in shown.variants if not one.stopped and not any(map(one.run.stopped, drawn))
+    ]
+    for one in _mixed(stopping, rng):
+        wrong = _in_other_lines(one, running, rng)
+        if len(wrong) < WRONG:
+            continue
+        options = [
+            Option(_capital(one.edit.said), True, f"It was run, and stopped: {_error(one)}."),
+            *(Option(_capital(w.edit.said), False, f"It runs. {_effect(shown, w)}") for w in wrong),
+        ]
+        text = (
+            "Each of these changes one place of your code. With which does it stop with an error?"
+        )
+        yield _asked(shown, "stop", f"stop {one.edit.source}", None, text, options, rng)
 
 
 def _find(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:

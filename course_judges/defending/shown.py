@@ -12,6 +12,9 @@ from course_judges.defending.contract import MOST_NUMBERS, Given
 from course_judges.defending.program import RETURNED
 from course_judges.defending.values import Value, presentable, written, written_shape
 
+# Whoever draws nothing with it, or what makes no difference, needs to know no more of it.
+GENERATOR = "Generator"
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -81,7 +84,7 @@ class Shown:
 
     def _variant(self, edit: Edit, run: Run) -> Variant:
         returned = self._returned(run, edit.source, self.function) if not run.error else {}
-        if run.stopped(0):
+        if run.stopped(0) or run.random:
             returned = {}
         if run.mixed:
             return Variant(edit, run, returned, same=False, differs=False)
@@ -144,12 +147,14 @@ class Shown:
     def on_paper(self) -> bool:
         """Whether the shown input is complete and small, so that numbers can be asked for."""
         known = all(
-            value.kind == "text" or value.array is not None for value in self.arguments.values()
+            value.kind == "text" or value.array is not None or value.text == GENERATOR
+            for value in self.arguments.values()
         )
         return (
             self.found.plan.small
             and bool(self.arguments)
             and known
+            and not self.own.random
             and self.numbers <= MOST_NUMBERS
             and self.found.right
         )

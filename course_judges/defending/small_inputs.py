@@ -8,11 +8,15 @@ if the task's right answer takes them.
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +27,7 @@ from course_judges.judging import RightAnswerError, reference_of
 from course_judges.rubric import Task
 from course_tasks import catalogue
 from course_tasks.answers import Answers, Array
-from course_tasks.probing import SECOND, Inputs, Probe, passes
+from course_tasks.probing import SECOND, Inputs, Probe, Run, passes
 
 # An axis of an input, or an input that is one whole number.
 _Place: TypeAlias = tuple[str, int]
@@ -36,9 +40,11 @@ _MOST_COMBINATIONS = 40_000
 _MOST_TRIES = 40
 _MOST_CASES = 4
 _LONGEST = 8
-_TIMES_TO_TRY = 50
+_TIMES_TO_TRY, _TIMES_TO_DRAW = 50, 5
 # So many forms with other lengths, none of them much longer in all than the first.
 _FORMS, _MUCH_LONGER = 6, 1.35
+# So many numbers of a draw take long, whatever is done with them.
+_MANY = 5000
 # A dimension that always has so few entries keeps them.
 _KEPT = 3
 # Mostly near 0: a softmax of large differences shows only its largest number.
@@ -151,7 +157,9 @@ def _recipes(task: str) -> tuple[Recipe, ...]:
     # Where there are as many inputs as heads, the draws with the fewest.
     names = min((frozenset(one) for one in every), key=len)
     draws = [one for one in every if set(one) == names][:_DRAWS]
-    if len(draws) < 2 or not names:
+    # Of words that are cut, letters that others are asked about may be gone.
+    words = any(one.dtype.kind == "u" for one in every[0].values())
+    if len(draws) < 2 or not names or words:
         return ()
     groups = _dimensions(draws)
     values = [_values(group, draws) for group in groups]
@@ -159,24 +167,42 @@ def _recipes(task: str) -> tuple[Recipe, ...]:
     # One sample is enough on paper; two positions are not.
     batch = next((n for n, group in enumerate(groups) if ("B", -1) in group), None)
     ahead = groups.index(at) if at in groups else None
-    strict = itertools.islice(_combinations(values, batch, ahead), _MOST_TRIES)
-    lax = itertools.islice(_combinations(values, batch, ahead, ordered=False), _MOST_TRIES)
+    strict, lax = (
+        itertools.islice(_combinations(values, batch, ahead, ordered=ordered), _MOST_TRIES)
+        for ordered in (True, False)
+    )
     found: list[Recipe] = []
     for small in itertools.chain(strict, lax):
         lengths = {place: small[n] for n, group in enumerate(groups) for place in group}
         bounds = {name: one.small(small) for name, one in whole.items()}
+        if found and sum(lengths.values()) > sum(found[0].lengths.values()) * _MUCH_LONGER:
+            return tuple(found)
         cases = [found[0].case] if found else itertools.islice(probe.cases, _MOST_CASES)
-        for case in cases:
-            made = Recipe(task, case, names, lengths, bounds, at)
-            size = sum(lengths.values())
-            if found and size > sum(found[0].lengths.values()) * _MUCH_LONGER:
-                return tuple(found)
-            if all(_fits(known, probe, made, seed) for seed in range(2)):
-                found.append(made)
-                break
+        made = [Recipe(task, case, names, lengths, bounds, at) for case in cases]
+        worth = [min(_worth(known, probe, one, seed) for seed in range(2)) for one in made]
+        if max(worth) > _NOTHING:
+            found.append(made[worth.index(max(worth))])
         if len(found) == _FORMS:
             break
     return tuple(found)
+
+
+def sound_inputs(made: Recipe, rng: np.random.Generator) -> Inputs:
+    """One draw for paper that the right answer takes; the last of several if it takes none.
+
+    Parameters
+    ----------
+    made : Recipe
+    rng : Generator
+    """
+    known, probe = judges.task(made.task), catalogue.probe(made.task)
+    given: Inputs = {}
+    for _ in range(_TIMES_TO_DRAW):
+        given = made.inputs(rng)
+        ran = _ran(known, probe, made.case, given)
+        if ran and _sound(list(ran.answers.values.values())):
+            break
+    return given
 
 
 def expected(task: str, case: str, given: Inputs) -> Answers | None:
@@ -192,18 +218,70 @@ def expected(task: str, case: str, given: Inputs) -> Answers | None:
     return answers if answers.values else None
 
 
-def _fits(task: Task, probe: Probe, made: Recipe, seed: int) -> bool:
-    rng = np.random.default_rng(seed)
+# Whether what is given fits on paper, whether numbers come out, how many lines of the answer run.
+_Worth: TypeAlias = tuple[bool, bool, int]
+_NOTHING: _Worth = (False, False, 0)
+
+
+def _worth(task: Task, probe: Probe, made: Recipe, seed: int) -> _Worth:
+    """How much can be asked about a case for small inputs; nothing if no answer takes them."""
     try:
-        given = made.inputs(rng)
+        given = made.inputs(np.random.default_rng(seed))
     except Exception:  # what no task draws may have no small form
-        return False
-    one = Probe(probe.inputs, {made.case: probe.cases[made.case]}, probe.kept_back)
+        return _NOTHING
+    code = getattr(task.answer, "__code__", None)
+    file = code.co_filename if code else getattr(inspect.getmodule(task.answer), "__file__", "")
+    with _lines_of(file) as lines:
+        ran = _ran(task, probe, made.case, given)
+    values = list(ran.answers.values.values()) if ran else []
+    if not _sound(values):
+        return _NOTHING
+    once = inspect.isclass(task.answer) or bool(ran and ran.arguments.get(made.case))
+    fits = once and numbers_given(ran, made.case) <= MOST_NUMBERS
+    return fits, any(not isinstance(one, str) for one in values), len(lines)
+
+
+def _ran(task: Task, probe: Probe, case: str, given: Inputs) -> Run | None:
+    """The right answer in one case; None if it stops."""
+    one = Probe(probe.inputs, {case: probe.cases[case]}, probe.kept_back)
     try:
-        answers = reference_of(task, one, given).answers
+        return reference_of(task, one, given, watched=True)
     except Exception:
-        return False
-    return any(_says_something(value) for value in answers.values.values())
+        return None
+
+
+def numbers_given(ran: Run | None, case: str) -> int:
+    """How many numbers a function was given at its only call; many if it was called again, and 0
+    for a class, which takes only some of them.
+    """
+    if ran is None:
+        return _MANY
+    called = ran.arguments.get(case, {})
+    return sum(math.prod(value.shape) for value in called.values() if hasattr(value, "shape"))
+
+
+@contextlib.contextmanager
+def _lines_of(file: str) -> Iterator[set[int]]:
+    """The lines of a file that run inside the block."""
+    lines: set[int] = set()
+
+    def look(frame: FrameType, _event: str, _argument: Any) -> Any:
+        if frame.f_code.co_filename != file:
+            return None
+        lines.add(frame.f_lineno)
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        yield lines
+    finally:
+        sys.settrace(before)
+
+
+def _sound(values: Sequence[Any]) -> bool:
+    """Whether answers hold something that a paper can ask about."""
+    return any(map(_says_something, values)) and not any(map(_holds_nan, values))
 
 
 def _says_something(value: Any) -> bool:
@@ -212,6 +290,11 @@ def _says_something(value: Any) -> bool:
     if value.size == 0 or value.size > MOST_NUMBERS:
         return False
     return value.dtype.kind != "f" or bool(np.isfinite(value).any())
+
+
+def _holds_nan(value: Any) -> bool:
+    """As a count of 0 that is divided by 0: loops stop there, and tensors don't."""
+    return not isinstance(value, str) and value.dtype.kind == "f" and bool(np.isnan(value).any())
 
 
 def _dimensions(draws: Sequence[Inputs]) -> list[tuple[_Place, ...]]:
@@ -279,7 +362,7 @@ def _combinations(
     batch: int | None,
     ahead: int | None,
     *,
-    ordered: bool = True,
+    ordered: bool,
 ) -> Iterator[tuple[int, ...]]:
     """Small lengths for all dimensions that stand to each other as they always do, small first;
     if not `ordered`, one that is always longer may be shorter.
@@ -452,7 +535,8 @@ def drawn(task: str, seed: int) -> list[Inputs]:
 
 def short_draws(task: str, count: int) -> tuple[Inputs, ...]:
     """So many inputs as short as those for paper, with numbers as the task draws them; none if the
-    task has no small inputs, or some of whole numbers, of which short ones are often alike.
+    task has no small inputs, or few numbers and some of them whole, of which short ones are often
+    alike.
 
     Parameters
     ----------
@@ -461,7 +545,9 @@ def short_draws(task: str, count: int) -> tuple[Inputs, ...]:
     """
     forms = _recipes(task)
     rng = np.random.default_rng(0)
-    if not forms or any(a.ndim and a.dtype.kind != "f" for a in drawn_once(task, 0).values()):
+    drawn = drawn_once(task, 0).values()
+    whole = any(one.ndim and one.dtype.kind != "f" for one in drawn)
+    if not forms or (whole and sum(one.size for one in drawn) < _MANY):
         return ()
     return tuple(forms[n % len(forms)].inputs(rng, exact=False) for n in range(count))
 
@@ -492,6 +578,4 @@ def numbers_of(task: str) -> int:
         return 10 * MOST_NUMBERS
     given = made.inputs(np.random.default_rng(0))
     known, probe = judges.task(task), catalogue.probe(task)
-    one = Probe(probe.inputs, {made.case: probe.cases[made.case]}, probe.kept_back)
-    called = reference_of(known, one, given, watched=True).arguments.get(made.case, {})
-    return sum(math.prod(value.shape) for value in called.values() if hasattr(value, "shape"))
+    return numbers_given(_ran(known, probe, made.case, given), made.case)

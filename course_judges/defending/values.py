@@ -19,6 +19,7 @@ VISIBLE = 0.05
 _LARGEST = 9999.0
 _MOST_CHARACTERS = 2000
 _MOST_DIMENSIONS = 8
+_LONGEST_TEXT = 60
 
 
 class OddValueError(ValueError):
@@ -81,8 +82,9 @@ class Value:
         return written(self) != written(other) and bool((far | odd).any())
 
     def at(self, index: tuple[int, ...]) -> Value:
-        """An entry, or a part of the array."""
-        assert self.array is not None
+        """An entry, or a part of the array; of a text, all of it."""
+        if self.array is None:
+            return self
         part = np.asarray(self.array[index])
         return Value("array", part, part.shape, python=self.python)
 
@@ -159,7 +161,7 @@ def written_shape(shape: tuple[int, ...]) -> str:
 def presentable(value: Value) -> bool:
     """True if a question may show it: few numbers, none of them long."""
     if value.array is None:
-        return value.kind == "text" and len(value.text) <= 40
+        return value.kind == "text" and len(value.text) <= _LONGEST_TEXT and "`" not in value.text
     held = value.array[np.isfinite(value.array.astype(float))]
     tiny = (np.abs(held) < VISIBLE) & (held != 0) if held.size else np.array([False])
     return (

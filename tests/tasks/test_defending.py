@@ -19,11 +19,13 @@ from course_judges.defending import asking, choosing, kinds, papers
 from course_judges.defending.changes import edits
 from course_judges.defending.contract import Option, Paper, Question
 from course_judges.defending.own_words import shows_answer
-from course_judges.defending.program import program_of
+from course_judges.defending.program import Program, program_of
 from course_judges.defending.shown import Shown
 from course_judges.defending.values import OddValueError, Value, written
 from course_tasks import catalogue
-from course_tasks.variant_runs import run_variants_on_bytes
+from course_tasks.inputs import seeded, tensor
+from course_tasks.probing import Probe
+from course_tasks.variant_runs import plain, run_variants, run_variants_on_bytes
 
 pytestmark = pytest.mark.slow
 
@@ -186,6 +188,59 @@ def test_which_change_leaves_the_result_is_proved_on_forty_draws():
             variant = by_text[option.text[1:]]
             agrees = [variant.run.same(shown.own, n) for n in found.draws]
             assert all(agrees) if option.right else not any(agrees)
+
+
+@pytest.mark.parametrize(("task", "style"), [("05/weights", "numpy"), ("03/windows", "numpy view")])
+def test_a_change_that_stops_the_code_stops_it_in_every_draw_and_the_others_in_none(task, style):
+    shown, questions, _ = all_questions(task, style)
+    by_text = {one.edit.said[1:]: one for one in shown.variants}
+    stopping = [question for question in questions if question.kind == "stop"]
+    assert stopping
+    for question in stopping:
+        for option in question.options:
+            run = by_text[option.text[1:]].run
+            stopped = [bool(run.stopped(n)) for n in (0, *shown.found.draws)]
+            assert all(stopped) if option.right else not any(stopped)
+
+
+def test_what_is_drawn_at_random_is_asked_about_nowhere():
+    source = (
+        "def f(x, generator):\n"
+        "    double = 2 * x\n"
+        "    noise = torch.rand(3, generator=generator)\n"
+        "    return double + noise\n"
+    )
+    case = {"f": lambda answer, given: answer(tensor(given["x"]), seeded(int(given["seed"])))}
+    sets = [{"x": np.arange(3.0), "seed": np.array(5)}]
+    roles = {name: [0] if name == "shown" else [] for name in ("shown", "drawn", "told", "own")}
+    roles |= {"whole": [], "counted": []}
+    for code, random in ((source, True), (source.replace("double + noise", "double"), False)):
+        programs = [{"plain": code, "traced": Program("f", code).traced}]
+        space, probe = {"torch": torch}, Probe(lambda _: sets[0], case)
+        (ran,) = run_variants(probe, space, "f", "f", programs, sets, roles)
+        names = {name for _, name, _, _ in ran["saw"]}
+        assert ran["random"] is random
+        assert names == ({"double"} if random else {"double", ""})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a", "'a'"),
+        (["a", "b"], "['a', 'b']"),
+        ({"b": 1, "a": [2.5]}, "{'b': 1, 'a': [2.5]}"),
+        ({"b", "a"}, "{'a', 'b'}"),
+        ([torch.tensor([1, 2])], "[tensor([1, 2])]"),
+        ("a" * 300, ""),  # a part of it would be another text
+        ([object()], ""),
+        ({"a": 1 / 3}, ""),
+    ],
+)
+def test_a_text_or_a_collection_is_shown_as_a_whole_or_not(value, text):
+    shown = plain(value, 10)
+    assert (shown["is"], shown["text"]) == (
+        ("text", text) if text else ("other", type(value).__name__)
+    )
 
 
 def test_a_change_that_lets_the_future_leak_is_one_and_the_others_are_not():
