@@ -286,7 +286,7 @@ def share_of_the_entries(names, fraction, seed):
 
 # Comes from NumPy, whose `choice` draws with replacement unless told otherwise.
 # "Validation gets `fraction` of the distinct names (rounded)": names drawn twice leave it fewer
-def drawn_with_replacement_of_set_11(names, fraction, seed):
+def chosen_with_replacement(names, fraction, seed):
     distinct = sorted(set(names))
     rng = np.random.default_rng(seed)
     count = round(fraction * len(distinct))
@@ -301,5 +301,5 @@ UNLISTED = {
     4: [takes_names_out_of_the_given_list],
     6: [drawn_with_replacement],
     8: [share_of_the_entries],
-    11: [drawn_with_replacement_of_set_11],
+    11: [chosen_with_replacement],
 }

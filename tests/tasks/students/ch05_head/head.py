@@ -510,7 +510,7 @@ class FirstSampleForAll(_Head):
         return weights[:1] @ self.value(x)
 
 
-class _Head_of_set_2(nn.Module):
+class _BareHead(nn.Module):
     def __init__(self, n_embd, head_size, value_size, block_size, causal):
         super().__init__()
         self.query = nn.Linear(n_embd, head_size, bias=False)
@@ -529,7 +529,7 @@ class _Head_of_set_2(nn.Module):
         return scores.softmax(dim=-1)
 
 
-class HeadThatNormalizesQueries(_Head_of_set_2):
+class HeadThatNormalizesQueries(_BareHead):
     def forward(self, x):
         T = x.shape[1]
         query, key = self.query(x), self.key(x)

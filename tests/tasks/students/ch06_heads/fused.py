@@ -188,7 +188,7 @@ def one_table(x, qkv, w, reach):
     return (weights @ v).transpose(1, 2).reshape(B, T, C) @ w.T
 
 
-def fused_of_set_4(x, qkv, projection, reach, visible):
+def attends_where_visible(x, qkv, projection, reach, visible):
     B, T, C = x.shape
     H = len(reach)
     query, key, value = (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
@@ -201,7 +201,7 @@ def reach_counts_from_the_start(x, qkv, projection, reach):
     T = x.shape[1]
     past = torch.ones(T, T, dtype=torch.bool).tril()
     near = torch.arange(T) < torch.tensor(reach)[:, None, None]
-    return fused_of_set_4(x, qkv, projection, reach, past & near)
+    return attends_where_visible(x, qkv, projection, reach, past & near)
 
 
 # "a reach may be larger than T"
@@ -209,7 +209,7 @@ def reach_ends_before_the_whole_text(x, qkv, projection, reach):
     T = x.shape[1]
     back = torch.arange(T)[:, None] - torch.arange(T)
     width = torch.tensor(reach).clamp(max=T - 1)[:, None, None]
-    return fused_of_set_4(x, qkv, projection, reach, (back >= 0) & (back < width))
+    return attends_where_visible(x, qkv, projection, reach, (back >= 0) & (back < width))
 
 
 def _fused(x, query, key, value, projection, visible):

@@ -392,7 +392,7 @@ class LastSkipFromTheNorm(nn.Module):
         return x + self.feed_forward(x)
 
 
-class _Decoder_of_set_2(nn.Module):
+class _DecoderBlock(nn.Module):
     def __init__(self, n_embd, attention, cross_attention, feed_forward):
         super().__init__()
         self.attention_norm = nn.LayerNorm(n_embd)
@@ -403,7 +403,7 @@ class _Decoder_of_set_2(nn.Module):
         self.feed_forward = feed_forward
 
 
-class DecoderWithoutTheCrossSkip(_Decoder_of_set_2):
+class DecoderWithoutTheCrossSkip(_DecoderBlock):
     def forward(self, x, memory):
         x = x + self.attention(self.attention_norm(x))
         x = self.cross_attention(self.cross_norm(x), memory)
@@ -491,7 +491,7 @@ def two_sums_normed(self, x, memory):
     return x + self.ffn(self.feed_forward_norm(x))
 
 
-class DecoderWithOneNorm(_Decoder_of_set_2):
+class DecoderWithOneNorm(_DecoderBlock):
     def forward(self, x, memory):
         x = x + self.attention(self.attention_norm(x))
         x = x + self.cross_attention(self.attention_norm(x), memory)

@@ -283,7 +283,7 @@ class StreamDividedByTheChannels(_Stream):
         return x
 
 
-class _Stream_of_set_1(nn.Module):
+class _BranchesInTurn(nn.Module):
     def __init__(self, branches):
         super().__init__()
         self.branches = nn.ModuleList(branches)
@@ -294,7 +294,7 @@ class _Stream_of_set_1(nn.Module):
         return x
 
 
-class EndDivided(_Stream_of_set_1):
+class EndDivided(_BranchesInTurn):
     def forward(self, x):
         for branch in self.branches:
             x = x + branch(x)
@@ -470,7 +470,7 @@ ODD = [
 # --- Answers that no list names ---
 
 
-class BranchesCopied(_Stream_of_set_1):
+class BranchesCopied(_BranchesInTurn):
     def __init__(self, branches):
         super().__init__([branches[0]] * len(branches))
 

@@ -309,18 +309,6 @@ def _split(names, order, held_out, key=str.lower, out=lambda name: name):
     )
 
 
-def sets_of_names(names, order, held_out):
-    return tuple(list(set(part)) for part in _split(names, order, held_out))
-
-
-def first_letter_only(names, order, held_out):
-    return _split(names, order, held_out, key=lambda name: name[:1].lower() + name[1:])
-
-
-def drawn_from_the_end(names, order, held_out):
-    return _split(names, order[::-1], held_out)
-
-
 def one_name_more_held_out(names, order, held_out):
     return _split(names, order, held_out + 1)
 
@@ -336,52 +324,6 @@ def validation_overlaps(names, order, held_out):
     )
 
 
-def sorted_parts(names, order, held_out):
-    return tuple(sorted(part) for part in _split(names, order, held_out))
-
-
-def _parts(names, test, validation):
-    return (
-        [name for name in names if name.lower() not in test | validation],
-        [name for name in names if name.lower() in validation],
-        [name for name in names if name.lower() in test],
-    )
-
-
-def split_numbered_in_sorted_order(names, order, held_out):
-    distinct = sorted({name.lower() for name in names})
-    test = {distinct[number] for number in order[:held_out]}
-    return _parts(names, test, {distinct[number] for number in order[held_out : 2 * held_out]})
-
-
-def split_by_counting_entries(names, order, held_out):
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    lowered = [name.lower() for name in names]
-    parts, numbers = [], list(order)
-    for _ in range(2):
-        part, entries = set(), 0
-        while entries < held_out and numbers:
-            name = distinct[numbers.pop(0)]
-            part.add(name)
-            entries += lowered.count(name)
-        parts.append(part)
-    return _parts(names, *parts)
-
-
-def split_in_the_order_of_the_drawing(names, order, held_out):
-    """The entries of each part come in the order of the drawing, not of the list."""
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-
-    def entries(numbers):
-        return [name for i in numbers for name in names if name.lower() == distinct[i]]
-
-    return (
-        entries(order[2 * held_out :]),
-        entries(order[held_out : 2 * held_out]),
-        entries(order[:held_out]),
-    )
-
-
 def test_from_the_end_of_the_order(names, order, held_out):
     distinct = list(dict.fromkeys(name.lower() for name in names))
     test = {distinct[i] for i in order[len(order) - held_out :]}
@@ -390,35 +332,6 @@ def test_from_the_end_of_the_order(names, order, held_out):
         [name for name in names if name.lower() not in test | validation],
         [name for name in names if name.lower() in validation],
         [name for name in names if name.lower() in test],
-    )
-
-
-# "names that differ only in capitals are one name"
-def first_spelling_alone_is_held_out(names, order, held_out):
-    first = {}
-    for name in names:
-        first.setdefault(name.lower(), name)
-    distinct = list(first.values())
-    test = {distinct[i] for i in order[:held_out]}
-    validation = {distinct[i] for i in order[held_out : 2 * held_out]}
-    train = [name for name in names if name not in test and name not in validation]
-    return train, [n for n in names if n in validation], [n for n in names if n in test]
-
-
-# "every entry of the list goes where its name goes … in the order of the list"
-def parts_in_the_order_of_the_drawing(names, order, held_out):
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    entries = {name: [] for name in distinct}
-    for name in names:
-        entries[name.lower()].append(name)
-
-    def part(numbers):
-        return [entry for i in numbers for entry in entries[distinct[i]]]
-
-    return (
-        part(order[2 * held_out :]),
-        part(order[held_out : 2 * held_out]),
-        part(order[:held_out]),
     )
 
 
@@ -449,18 +362,6 @@ def only_the_first_letter_is_folded(names, order, held_out):
         [name for name in names if key(name) not in test | validation],
         [name for name in names if key(name) in validation],
         [name for name in names if key(name) in test],
-    )
-
-
-# "your functions leave what they are given as it was"
-def numbers_are_popped_off_the_order(names, order, held_out):
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    test = {distinct[order.pop(0)] for _ in range(held_out)}
-    validation = {distinct[order.pop(0)] for _ in range(held_out)}
-    return (
-        [name for name in names if name.lower() not in test | validation],
-        [name for name in names if name.lower() in validation],
-        [name for name in names if name.lower() in test],
     )
 
 
@@ -497,177 +398,6 @@ def order_used_up(names, order, held_out):
     return tuple([n for n in names if n.lower() in part] for part in (train, validation, test))
 
 
-# Has train, validation, test in mind and deals out the numbers in that order.
-# "The first `held_out` of them are for test, the next `held_out` for validation"
-def validation_before_test(names, order, held_out):
-    distinct = []
-    for name in names:
-        if name.lower() not in distinct:
-            distinct.append(name.lower())
-    validation_keys = [distinct[i] for i in order[:held_out]]
-    test_keys = [distinct[i] for i in order[held_out : 2 * held_out]]
-    train, validation, test = [], [], []
-    for name in names:
-        if name.lower() in validation_keys:
-            validation.append(name)
-        elif name.lower() in test_keys:
-            test.append(name)
-        else:
-            train.append(name)
-    return train, validation, test
-
-
-# Groups the entries by name first, as in SQL, and walks through `order`.
-# "and in the order of the list"
-def parts_in_the_drawn_order(names, order, held_out):
-    groups = {}
-    for name in names:
-        groups.setdefault(name.lower(), []).append(name)
-    entries = list(groups.values())
-    parts = order[2 * held_out :], order[held_out : 2 * held_out], order[:held_out]
-    train, validation, test = ([n for i in part for n in entries[i]] for part in parts)
-    return train, validation, test
-
-
-# Keeps the first spelling of each name and forgets that others have to be found again.
-# "Every entry of the list goes where its name goes, spelled as it was"
-def first_spelling_sought(names, order, held_out):
-    first = {}
-    for name in names:
-        if name.lower() not in first:
-            first[name.lower()] = name
-    distinct = list(first.values())
-    test = [distinct[i] for i in order[:held_out]]
-    validation = [distinct[i] for i in order[held_out : 2 * held_out]]
-    return (
-        [name for name in names if name not in test and name not in validation],
-        [name for name in names if name in validation],
-        [name for name in names if name in test],
-    )
-
-
-# keeps the spelling that came first, and looks entries up as they are: "Names that differ only in
-# capitals are one name"
-def looked_up_as_first_spelled(names, order, held_out):
-    first = {}
-    for name in names:
-        first.setdefault(name.lower(), name)
-    distinct = list(first.values())
-    test = {distinct[i] for i in order[:held_out]}
-    validation = {distinct[i] for i in order[held_out : 2 * held_out]}
-    parts = [], [], []
-    for name in names:
-        parts[2 if name in test else 1 if name in validation else 0].append(name)
-    return parts
-
-
-# comes from pandas and collects the entries group by group: "in the order of the list"
-def group_by_group(names, order, held_out):
-    groups = {}
-    for name in names:
-        groups.setdefault(name.lower(), []).append(name)
-    spellings = list(groups.values())
-    shuffled = [spellings[number] for number in order]
-    test = [name for group in shuffled[:held_out] for name in group]
-    validation = [name for group in shuffled[held_out : 2 * held_out] for name in group]
-    train = [name for group in shuffled[2 * held_out :] for name in group]
-    return train, validation, test
-
-
-# Cleans the data first, as in every other project: "Every entry of the list goes where its name
-# goes"
-def one_entry_for_each_name(names, order, held_out):
-    spelled = {}
-    for name in names:
-        spelled.setdefault(name.lower(), name)
-    unique = list(spelled.values())
-    test = set(order[:held_out])
-    validation = set(order[held_out : 2 * held_out])
-    parts = [], [], []
-    for i, name in enumerate(unique):
-        parts[2 if i in test else 1 if i in validation else 0].append(name)
-    return parts
-
-
-def order_read_as_places(names, order, held_out):
-    """Reads order[i] as the place of name i in the shuffle, instead of the name at place i."""
-    numbers = {}
-    for name in names:
-        numbers.setdefault(name.lower(), len(numbers))
-    train, validation, test = [], [], []
-    for name in names:
-        place = order[numbers[name.lower()]]
-        if place < held_out:
-            test.append(name)
-        elif place < 2 * held_out:
-            validation.append(name)
-        else:
-            train.append(name)
-    return train, validation, test
-
-
-def order_read_as_ranks(names, order, held_out):
-    """Reads order backward: name number i goes by order[i], as if that were its drawn rank."""
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    rank = dict(zip(distinct, order, strict=True))
-    train, validation, test = [], [], []
-    for name in names:
-        drawn = rank[name.lower()]
-        if drawn < held_out:
-            test.append(name)
-        elif drawn < 2 * held_out:
-            validation.append(name)
-        else:
-            train.append(name)
-    return train, validation, test
-
-
-def numbered_by_first_entry(names, order, held_out):
-    """A name's number is the index of its first entry, so repeated entries leave gaps."""
-    lowered = [name.lower() for name in names]
-    numbers = [lowered.index(name) for name in lowered]
-    test = set(order[:held_out])
-    validation = set(order[held_out : 2 * held_out])
-    return (
-        [n for n, i in zip(names, numbers, strict=True) if i not in test | validation],
-        [n for n, i in zip(names, numbers, strict=True) if i in validation],
-        [n for n, i in zip(names, numbers, strict=True) if i in test],
-    )
-
-
-def parts_in_drawn_order(names, order, held_out):
-    """Collects the entries name by name as drawn, so the parts are not in the list's order."""
-    entries = {}
-    for name in names:
-        entries.setdefault(name.lower(), []).append(name)
-    groups = list(entries.values())
-
-    def gather(numbers):
-        return [name for number in numbers for name in groups[number]]
-
-    return (
-        gather(order[2 * held_out :]),
-        gather(order[held_out : 2 * held_out]),
-        gather(order[:held_out]),
-    )
-
-
-def order_read_as_places_of_set_14(names, order, held_out):
-    """Reads order[i] as the place of name i in the draw, not as the number of the i-th drawn."""
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    place = dict(zip(distinct, order, strict=True))
-    train, validation, test = [], [], []
-    for name in names:
-        drawn = place[name.lower()]
-        if drawn < held_out:
-            test.append(name)
-        elif drawn < 2 * held_out:
-            validation.append(name)
-        else:
-            train.append(name)
-    return train, validation, test
-
-
 def spellings_grouped_together(names, order, held_out):
     """Puts all spellings of a name behind its first entry: a part isn't in the list's order."""
     spellings = {}
@@ -683,52 +413,12 @@ def spellings_grouped_together(names, order, held_out):
     return parts
 
 
-def order_read_as_places_of_set_16(names, order, held_out):
-    """Takes order[i] for the place of name i in the draw, not for the i-th name that is drawn."""
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    place = dict(zip(distinct, order, strict=True))
-    train, validation, test = [], [], []
-    for name in names:
-        if place[name.lower()] < held_out:
-            test.append(name)
-        elif place[name.lower()] < 2 * held_out:
-            validation.append(name)
-        else:
-            train.append(name)
-    return train, validation, test
-
-
 UNLISTED = {
-    1: [
-        sets_of_names,
-        first_letter_only,
-        drawn_from_the_end,
-        one_name_more_held_out,
-        validation_overlaps,
-        sorted_parts,
-    ],
-    2: [
-        split_numbered_in_sorted_order,
-        split_by_counting_entries,
-        split_in_the_order_of_the_drawing,
-    ],
+    1: [one_name_more_held_out, validation_overlaps],
     3: [test_from_the_end_of_the_order],
-    4: [first_spelling_alone_is_held_out, parts_in_the_order_of_the_drawing],
-    5: [
-        repeats_are_numbered_again,
-        only_the_first_letter_is_folded,
-        numbers_are_popped_off_the_order,
-    ],
+    5: [repeats_are_numbered_again, only_the_first_letter_is_folded],
     6: [validation_at_the_end, folded_case, order_used_up],
-    7: [validation_before_test],
-    8: [parts_in_the_drawn_order, first_spelling_sought],
-    9: [looked_up_as_first_spelled, group_by_group],
-    10: [one_entry_for_each_name],
-    12: [order_read_as_places],
-    13: [order_read_as_ranks, numbered_by_first_entry, parts_in_drawn_order],
-    14: [order_read_as_places_of_set_14],
     15: [spellings_grouped_together],
-    16: [order_read_as_places_of_set_16],
 }
 ACCEPTED = {
     "folded_case": "It differs at the letter ß.",

@@ -162,40 +162,6 @@ def found_in_percent():
     return {"text": "shakespeare", "one": 0.126, "three": 0.453, "found": 4.7}
 
 
-def shares_of_all_places():
-    """Divided the right places by all places, instead of by those whose symbols came before."""
-    return {"text": "shakespeare", "one": 0.0760, "three": 0.0214, "found": 0.0472}
-
-
-def every_earlier_place_counted():
-    """Counts each pair of a place and any earlier match, not only the last match of each place."""
-    return {"text": "shakespeare", "one": 0.1170, "three": 0.4549, "found": 0.0472}
-
-
-def found_among_known_symbols():
-    """Measures found among the places whose symbol came before, not among all places."""
-    return {"text": "shakespeare", "one": 0.1264, "three": 0.4525, "found": 0.0785}
-
-
-def compares_what_comes_after():
-    """Shifts the matrix the wrong way, so it compares the two symbols after, not those before."""
-    return {"text": "shakespeare", "one": 0.1264, "three": 1.0, "found": 0.0472}
-
-
-def edges_left_unconstrained():
-    """Ands only inner slices, so places 0 and 1 of a window count as found with fewer symbols."""
-    return {"text": "shakespeare", "one": 0.1264, "three": 0.2845, "found": 0.1042}
-
-
-def shares_of_windows_averaged():
-    """Averages the shares of the single windows (leaving out empty ones), not over all places."""
-    return {"text": "shakespeare", "one": 0.1255, "three": 0.3117, "found": 0.0472}
-
-
 UNLISTED = {
     4: [found_in_percent],
-    12: [shares_of_all_places],
-    13: [every_earlier_place_counted, found_among_known_symbols, compares_what_comes_after],
-    14: [edges_left_unconstrained],
-    15: [shares_of_windows_averaged],
 }

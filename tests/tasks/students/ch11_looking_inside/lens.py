@@ -158,156 +158,12 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def norm_of_all_channels_and_positions(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, streams.shape[-2:], None, None, eps)
-    return (normed * gain + shift) @ unembedding.T
-
-
-def eps_outside_of_the_root(streams, gain, shift, eps, unembedding):
-    gap = streams - streams.mean(dim=-1, keepdim=True)
-    normed = gap / (gap.square().mean(dim=-1, keepdim=True).sqrt() + eps)
-    return (normed * gain + shift) @ unembedding.T
-
-
-def norm_for_the_last_only(streams, gain, shift, eps, unembedding):
-    logits = streams @ unembedding.T
-    logits[-1] = F.layer_norm(streams[-1], gain.shape, gain, shift, eps) @ unembedding.T
-    return logits
-
-
-def probabilities(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, streams.shape[-1:], gain, shift, eps)
-    return (normed @ unembedding.T).softmax(dim=-1)
-
-
-def lens_normed_at_the_end_only(streams, gain, shift, eps, unembedding):
-    logits = streams @ unembedding.T
-    last = F.layer_norm(streams[-1], streams.shape[-1:], gain, shift, eps)
-    logits[-1] = last @ unembedding.T
-    return logits
-
-
-def lens_normed_over_positions_too(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, streams.shape[-2:], eps=eps)
-    return (gain * normed + shift) @ unembedding.T
-
-
-def statistics_of_the_last_stream(streams, gain, shift, eps, unembedding):
-    mean = streams[-1].mean(dim=-1, keepdim=True)
-    variance = streams[-1].var(dim=-1, keepdim=True, unbiased=False)
-    normed = (streams - mean) / (variance + eps).sqrt() * gain + shift
-    return normed @ unembedding.T
-
-
-# "through the final LayerNorm": the statistics are those of the stream that is read
-def statistics_of_the_last_stream_of_set_4(streams, gain, shift, eps, unembedding):
-    last = streams[-1]
-    mean = last.mean(dim=-1, keepdim=True)
-    variance = last.var(dim=-1, keepdim=True, unbiased=False)
-    normed = (streams - mean) / (variance + eps).sqrt() * gain + shift
-    return normed @ unembedding.T
-
-
-# "What you return for the last stream must be the model's own logits."
-def log_probabilities_of_the_lens(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, streams.shape[-1:], gain, shift, eps)
-    return (normed @ unembedding.T).log_softmax(dim=-1)
-
-
-# "Read all of them as logits ... through the final LayerNorm": its own statistics, not those of
-# the last stream.
-def norm_of_the_last_stream(streams, gain, shift, eps, unembedding):
-    mean = streams[-1].mean(dim=-1, keepdim=True)
-    variance = streams[-1].var(dim=-1, keepdim=True, unbiased=False)
-    return ((streams - mean) / (variance + eps).sqrt() * gain + shift) @ unembedding.T
-
-
-# "The norm is that of the model": of each stream's own mean and variance, not of the last one's
-def statistics_of_the_last_stream_of_set_6(streams, gain, shift, eps, unembedding):
-    mean = streams[-1].mean(dim=-1, keepdim=True)
-    variance = streams[-1].var(dim=-1, keepdim=True, correction=0)
-    normed = gain * (streams - mean) / (variance + eps).sqrt() + shift
-    return normed @ unembedding.T
-
-
-# "Read all of them as logits [...]: through the final LayerNorm": the one before the first block
-# too
-def embedding_without_norm(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, (streams.shape[-1],), gain, shift, eps)
-    normed[0] = streams[0]
-    return normed @ unembedding.T
-
-
-# "unembedding: (V, C)": also where V is C, and nothing but the order tells the two axes apart
-def transposed_only_if_it_must_be(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, (streams.shape[-1],), gain, shift, eps)
-    if unembedding.shape[0] != streams.shape[-1]:
-        unembedding = unembedding.T
-    return normed @ unembedding
-
-
-# Writes the norm by hand with std, whose default is another one.
-# "biased variance over the C channels of each position, `eps` under the root"
-def std_and_eps(streams, gain, shift, eps, unembedding):
-    mean = streams.mean(dim=-1, keepdim=True)
-    std = streams.std(dim=-1, keepdim=True)
-    x = gain * (streams - mean) / (std + eps) + shift
-    return x @ unembedding.T
-
-
 # Takes the final norm for something that belongs to the last stream.
 # "Read all of them as logits …: through the final LayerNorm"
 def norm_of_the_last_only(streams, gain, shift, eps, unembedding):
     last = F.layer_norm(streams[-1], (streams.shape[-1],), gain, shift, eps)
     streams = torch.cat([streams[:-1], last[None]])
     return torch.einsum("lbtc,vc->lbtv", streams, unembedding)
-
-
-# Called the function without looking up its last argument.
-# "`eps` under the root. `eps` is not small here."
-def eps_not_handed_on(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, (streams.shape[-1],), gain, shift)
-    return normed @ unembedding.T
-
-
-# Takes "the final LayerNorm" to be one that is set up where the model ends.
-# "of each position": each stream has a mean and a variance of its own
-def statistics_of_the_last_stream_of_set_8(streams, gain, shift, eps, unembedding):
-    final = streams[-1]
-    mean = final.mean(dim=-1, keepdim=True)
-    var = final.var(dim=-1, keepdim=True, unbiased=False)
-    normed = (streams - mean) / torch.sqrt(var + eps) * gain + shift
-    return torch.einsum("lbtc,vc->lbtv", normed, unembedding)
-
-
-# Somebody who writes a norm as in old code, with eps against a division by 0.
-# "biased variance over the C channels of each position, `eps` under the root"
-def eps_beside_the_root(streams, gain, shift, eps, unembedding):
-    mean = streams.mean(dim=-1, keepdim=True)
-    std = streams.std(dim=-1, correction=0, keepdim=True)
-    normed = (streams - mean) / (std + eps) * gain + shift
-    return normed @ unembedding.T
-
-
-# Somebody who gave the norm the wrong shape and then moved gain and shift until it ran.
-# "biased variance over the C channels of each position"
-def norm_over_positions_too(streams, gain, shift, eps, unembedding):
-    normed = F.layer_norm(streams, streams.shape[-2:], eps=eps)
-    normed = normed * gain + shift
-    return normed @ unembedding.T
-
-
-# Comes from a library whose last hidden state has been through the final norm already.
-# "Read all of them as logits ...: through the final LayerNorm"
-def last_stream_taken_as_normed(streams, gain, shift, eps, unembedding):
-    logits = []
-    for i, stream in enumerate(streams):
-        if i < len(streams) - 1:
-            mean = stream.mean(dim=-1, keepdim=True)
-            var = stream.var(dim=-1, unbiased=False, keepdim=True)
-            stream = (stream - mean) / torch.sqrt(var + eps) * gain + shift
-        logits.append(stream @ unembedding.T)
-    return torch.stack(logits)
 
 
 # Comes from NumPy and writes −= to save memory: "your functions leave what they are given as it
@@ -337,53 +193,9 @@ def variance_about_zero(streams, gain, shift, eps, unembedding):
     return (centered / (square + eps).sqrt() * gain + shift) @ unembedding.T
 
 
-def adds_up_the_streams(streams, gain, shift, eps, unembedding):
-    """Takes the streams for what each layer adds, and sums them up over the layers first."""
-    summed = streams.cumsum(dim=0)
-    normed = F.layer_norm(summed, summed.shape[-1:], gain, shift, eps)
-    return normed @ unembedding.T
-
-
-def squares_not_centered(streams, gain, shift, eps, unembedding):
-    """Subtracts the mean, but takes the mean square of the uncentered stream as variance."""
-    mean = streams.mean(dim=-1, keepdim=True)
-    variance = streams.square().mean(dim=-1, keepdim=True)
-    normed = (streams - mean) / (variance + eps).sqrt() * gain + shift
-    return normed @ unembedding.T
-
-
-def eps_as_a_floor(streams, gain, shift, eps, unembedding):
-    """Takes eps as the smallest variance that is allowed (clamp), instead of adding it."""
-    mean = streams.mean(dim=-1, keepdim=True)
-    variance = streams.var(dim=-1, keepdim=True, correction=0)
-    normed = (streams - mean) / variance.clamp(min=eps).sqrt() * gain + shift
-    return normed @ unembedding.T
-
-
 UNLISTED = {
-    1: [
-        norm_of_all_channels_and_positions,
-        eps_outside_of_the_root,
-        norm_for_the_last_only,
-        probabilities,
-        gain_after_the_shift,
-    ],
-    2: [lens_normed_at_the_end_only, lens_normed_over_positions_too, lens_of_what_each_layer_adds],
-    3: [statistics_of_the_last_stream],
-    4: [statistics_of_the_last_stream_of_set_4],
-    5: [log_probabilities_of_the_lens, norm_of_the_last_stream],
-    6: [
-        statistics_of_the_last_stream_of_set_6,
-        embedding_without_norm,
-        transposed_only_if_it_must_be,
-    ],
-    7: [std_and_eps, norm_of_the_last_only],
-    8: [eps_not_handed_on, statistics_of_the_last_stream_of_set_8],
-    9: [eps_beside_the_root, norm_over_positions_too],
-    10: [last_stream_taken_as_normed],
+    7: [norm_of_the_last_only],
     11: [center_the_streams_in_place],
     12: [without_the_embedding],
-    13: [spread_and_mean_exchanged, variance_about_zero, adds_up_the_streams],
-    14: [squares_not_centered],
-    15: [eps_as_a_floor],
+    13: [variance_about_zero],
 }

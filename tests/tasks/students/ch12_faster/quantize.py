@@ -151,7 +151,7 @@ def _codes(weight, group, scale):
     return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze(-1)
 
 
-def half_of_the_range_of_set_1(weight, bits, group):
+def half_of_what_lies_between(weight, bits, group):
     def scale(parts):
         reach = parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)
         return reach / (2**bits - 1)
@@ -211,7 +211,7 @@ WRONG = {
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,
     "empty-group-divides": lambda *given: by_loop(*given, guard=False),
-    "range-over-all-codes": half_of_the_range_of_set_1,
+    "range-over-all-codes": half_of_what_lies_between,
 }
 
 

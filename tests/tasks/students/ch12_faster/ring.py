@@ -179,9 +179,7 @@ def ring_blind_to_the_new_one(query, key, value, keys, values, count, slope):
     return _ring(query, keys, values, age, seen, slope), keys, values
 
 
-def _ring_of_set_1(
-    query, key, value, keys, values, count, slope, *, age=None, hidden=None, sign=-1
-):
+def _ring_by_age(query, key, value, keys, values, count, slope, *, age=None, hidden=None, sign=-1):
     keys, values = keys.clone(), values.clone()
     W, D = keys.shape[1:]
     keys[:, count % W], values[:, count % W] = key, value
@@ -194,7 +192,7 @@ def _ring_of_set_1(
 
 
 def age_by_place(query, key, value, keys, values, count, slope):
-    return _ring_of_set_1(query, key, value, keys, values, count, slope, age=torch.arange)
+    return _ring_by_age(query, key, value, keys, values, count, slope, age=torch.arange)
 
 
 WRONG = {

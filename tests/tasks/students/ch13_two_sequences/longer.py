@@ -1,7 +1,5 @@
 """Students' answers to 13/longer."""
 
-import math
-
 import numpy as np
 import torch
 
@@ -170,7 +168,7 @@ def longer_with_absolute_errors(table, shift, trained):
     return _errors(table, shift, trained, error)
 
 
-def _errors_of_set_1(table, shift, trained, fit, error):
+def _errors_of_a_fit(table, shift, trained, fit, error):
     before, after = table[:-shift], table[shift:]
     out = []
     for n in trained:
@@ -189,7 +187,7 @@ def _beyond(before, after, M, known):
 
 
 def first_pair_left_out(table, shift, trained):
-    return _errors_of_set_1(table, shift, trained, lambda a, b: _pinv(a[1:], b[1:]), _beyond)
+    return _errors_of_a_fit(table, shift, trained, lambda a, b: _pinv(a[1:], b[1:]), _beyond)
 
 
 WRONG = {
@@ -255,86 +253,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def error_within(table, shift, trained):
-    return _errors_of_set_1(
-        table,
-        shift,
-        trained,
-        _pinv,
-        lambda b, a, M, n: (b[:n] @ M - a[:n]).square().mean().sqrt().item(),
-    )
-
-
-def largest_gap(table, shift, trained):
-    return _errors_of_set_1(
-        table, shift, trained, _pinv, lambda b, a, M, n: (b[n:] @ M - a[n:]).abs().max().item()
-    )
-
-
-def backwards(table, shift, trained):
-    return _errors_of_set_1(
-        table,
-        shift,
-        trained,
-        lambda a, b: _pinv(b, a),
-        lambda b, a, M, n: (a[n:] @ M - b[n:]).square().mean().sqrt().item(),
-    )
-
-
-def relative_error(table, shift, trained):
-    return _errors_of_set_1(
-        table,
-        shift,
-        trained,
-        _pinv,
-        lambda b, a, M, n: ((b[n:] @ M - a[n:]).norm() / a[n:].norm()).item(),
-    )
-
-
-def longer_with_the_map_transposed(table, shift, trained):
-    def error(before, after, n):
-        known = n - shift
-        M = torch.linalg.pinv(before[:known]) @ after[:known]
-        return (before[known:] @ M.T - after[known:]).square().mean().sqrt().item()
-
-    return _errors(table, shift, trained, error)
-
-
-def longer_with_pairs_that_reach_out(table, shift, trained):
-    """Takes the pairs that begin within the first n positions."""
-
-    def error(before, after, n):
-        M = torch.linalg.pinv(before[:n]) @ after[:n]
-        return (before[n:] @ M - after[n:]).square().mean().sqrt().item()
-
-    return _errors(table, shift, trained, error)
-
-
-# "the error is the root of the mean square"
-def mean_absolute_gap(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        known = n - shift
-        M = torch.linalg.pinv(before[:known]) @ after[:known]
-        errors.append((before[known:] @ M - after[known:]).abs().mean().item())
-    return errors
-
-
-# "in the sense of least squares", of the gap alone.
-def least_squares_with_a_penalty(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        known = n - shift
-        X, Y = before[:known], after[:known]
-        ridge = 1e-2 * torch.eye(table.shape[1], dtype=table.dtype)
-        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
-        gap = before[known:] @ M - after[known:]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
-
-
 # "find the C × C matrix [...] in the sense of least squares": a ridge finds another one
 def with_a_little_ridge(table, shift, trained):
     before, after = table[:-shift], table[shift:]
@@ -342,155 +260,6 @@ def with_a_little_ridge(table, shift, trained):
     for n in trained:
         X, Y = before[: n - shift], after[: n - shift]
         M = torch.linalg.solve(X.T @ X + 0.01 * torch.eye(X.shape[1], dtype=X.dtype), X.T @ Y)
-        gap = before[n - shift :] @ M - after[n - shift :]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
-
-
-# "over all pairs of the table that are not within the first n positions": also those that begin
-# within them
-def pairs_that_begin_beyond(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        M = torch.linalg.pinv(before[: n - shift]) @ after[: n - shift]
-        gap = before[n:] @ M - after[n:]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
-
-
-# "the root of the mean square [...] over all channels and over all pairs": here the mean over the
-# pairs of a root for each
-def mean_of_a_root_for_each_pair(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        M = torch.linalg.pinv(before[: n - shift]) @ after[: n - shift]
-        gap = before[n - shift :] @ M - after[n - shift :]
-        errors.append(gap.square().mean(dim=1).sqrt().mean().item())
-    return errors
-
-
-# Tests where the model has not been at all, from position n on.
-# "over all pairs of the table that are *not* within the first n positions"
-def tested_from_n_on(table, shift, trained):
-    result = []
-    for n in trained:
-        X, Y = table[: n - shift], table[shift:n]
-        M = torch.linalg.pinv(X) @ Y
-        before, after = table[n:-shift], table[n + shift :]
-        result.append(((before @ M - after) ** 2).mean().sqrt().item())
-    return result
-
-
-# Counts pairs, where the statement counts positions.
-# "take the pairs (t, t + shift) that lie *within* the first n positions"
-def n_pairs_instead_of_positions(table, shift, trained):
-    x, y = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        M = torch.linalg.pinv(x[:n]) @ y[:n]
-        difference = x[n:] @ M - y[n:]
-        errors.append((difference**2).mean().sqrt().item())
-    return errors
-
-
-# Tests the map on the pairs that begin after the first n positions.
-# "all pairs of the table that are *not* within the first n positions"
-def pairs_across_the_border_left_out(table, shift, trained):
-    errors = []
-    for n in trained:
-        M = torch.linalg.pinv(table[: n - shift]) @ table[shift:n]
-        gap = table[n:-shift] @ M - table[n + shift :]
-        errors.append(math.sqrt(gap.square().mean()))
-    return errors
-
-
-# A statistician, who never inverts without a ridge.
-# "Where many matrices fit equally well, take the one with the smallest entries"
-def with_a_ridge(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        X, Y = before[: n - shift], after[: n - shift]
-        ridge = 0.01 * torch.eye(table.shape[1], dtype=table.dtype)
-        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
-        gap = before[n - shift :] @ M - after[n - shift :]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
-
-
-# One who tests from the first position that is new.
-# "over all pairs of the table that are *not* within the first n positions"
-def pairs_that_begin_later(table, shift, trained):
-    errors = []
-    for n in trained:
-        known, new = table[:n], table[n:]
-        M = torch.linalg.pinv(known[:-shift]) @ known[shift:]
-        gap = new[:-shift] @ M - new[shift:]
-        errors.append(float((gap**2).mean() ** 0.5))
-    return errors
-
-
-# A statistician who takes the error of each pair first and then averages the errors.
-# "The error is the root of the mean square ..., over all channels and over all pairs"
-def mean_of_the_roots_of_set_10(table, shift, trained):
-    result = []
-    for n in trained:
-        pairs = n - shift
-        X, Y = table[:pairs], table[shift:n]
-        M = torch.linalg.pinv(X) @ Y
-        difference = table[pairs:-shift] @ M - table[n:]
-        each_pair = (difference**2).mean(dim=1).sqrt()
-        result.append(float(each_pair.mean()))
-    return result
-
-
-# Tests from position n on, as with training and test data: "over all pairs of the table that are
-# *not* within the first n positions"
-def pairs_that_begin_after_the_first_n(table, shift, trained):
-    errors = []
-    for n in trained:
-        X, Y = table[: n - shift], table[shift:n]
-        M = torch.linalg.pinv(X) @ Y
-        X_test, Y_test = table[n:-shift], table[n + shift :]
-        errors.append(((X_test @ M - Y_test) ** 2).mean().sqrt().item())
-    return errors
-
-
-def root_for_each_channel(table, shift, trained):
-    """Takes the root of the mean square for each channel, and the mean of these roots."""
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        known = n - shift
-        M = torch.linalg.pinv(before[:known]) @ after[:known]
-        gap = before[known:] @ M - after[known:]
-        errors.append(gap.square().mean(dim=0).sqrt().mean().item())
-    return errors
-
-
-def small_entries_by_a_ridge(table, shift, trained):
-    """Keeps the entries small by adding 0.01 to the diagonal of the normal equations."""
-    before, after = table[:-shift], table[shift:]
-    ridge = 0.01 * torch.eye(table.shape[1], dtype=table.dtype)
-    errors = []
-    for n in trained:
-        known = n - shift
-        X, Y = before[:known], after[:known]
-        M = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
-        gap = before[known:] @ M - after[known:]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
-
-
-def single_steps_repeated(table, shift, trained):
-    """Learns the step by one place and takes its power, so n positions give n − 1 pairs."""
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        step = torch.linalg.pinv(table[: n - 1]) @ table[1:n]
-        M = torch.linalg.matrix_power(step, shift)
         gap = before[n - shift :] @ M - after[n - shift :]
         errors.append(gap.square().mean().sqrt().item())
     return errors
@@ -510,23 +279,6 @@ def own_predictions_continued(table, shift, trained):
 
 
 UNLISTED = {
-    1: [error_within, largest_gap, backwards, first_pair_left_out, relative_error],
-    2: [
-        longer_with_absolute_errors,
-        longer_with_the_map_transposed,
-        longer_with_pairs_that_reach_out,
-    ],
-    3: [mean_length_of_the_gaps],
-    4: [mean_absolute_gap],
-    5: [least_squares_with_a_penalty, mean_of_the_roots],
-    6: [with_a_little_ridge, pairs_that_begin_beyond, mean_of_a_root_for_each_pair],
-    7: [tested_from_n_on],
-    8: [n_pairs_instead_of_positions, pairs_across_the_border_left_out],
-    9: [with_a_ridge, pairs_that_begin_later],
-    10: [mean_of_the_roots_of_set_10],
-    11: [pairs_that_begin_after_the_first_n],
-    12: [one_step_learned_and_repeated],
-    13: [pairs_go_round, root_for_each_channel, small_entries_by_a_ridge],
-    14: [single_steps_repeated],
+    6: [with_a_little_ridge],
     15: [own_predictions_continued],
 }

@@ -268,21 +268,9 @@ WRONG = {
 }
 
 
-def padding_separates(source, target):
-    """Takes padding for the end of a text, so that a word doesn't see the words before a gap."""
-    B, T = target.shape
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    text = (~target).cumsum(dim=1)
-    together = text[:, :, None] == text[:, None, :]
-    words = target[:, :, None] & target[:, None, :]
-    own = past & words & together | torch.eye(T, dtype=torch.bool)
-    return own, source[:, None, :].expand(B, T, source.shape[1])
-
-
 ODD = [
     (as_numbers, "kind-of-number"),
     (edited(lambda m, t: t[:, None] ^ t[..., None]), "other-kinds"),
-    (padding_separates, "gap-separates"),
     (edited(lambda m, t: torch.ones_like(m)), "other-kinds"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
     (lambda s, t: tuple(mask.squeeze() for mask in by_loop(s, t)), "axis-of-one"),
@@ -293,44 +281,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def future_for_past(source, target):
-    return _own(target).mT, _cross(source, target)
-
-
-def cross_is_causal_too(source, target):
-    cross = _cross(source, target)
-    return _own(target), cross & torch.ones_like(cross).tril()
-
-
-def target_by_target(source, target):
-    return _own(target), target[:, :, None] & source[:, None, :]
-
-
-def nobody_sees_itself(source, target):
-    T = target.shape[1]
-    itself = torch.eye(T, dtype=torch.bool)
-    return _own(target) & ~(itself & target[:, :, None]), _cross(source, target)
-
-
-def masks_where_padding_reads(source, target):
-    T = target.shape[1]
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    _, cross = _masks(source, target)
-    return past & target[:, None, :] | torch.eye(T, dtype=torch.bool), cross
-
-
-def masks_where_padding_never_asks(source, target):
-    own, cross = _masks(source, target)
-    return own, cross & target[:, :, None]
-
-
-def padding_sees_the_words_before_it(source, target):
-    B, T = target.shape
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    own = past & target[:, None, :] | torch.eye(T, dtype=torch.bool)
-    return own, source[:, None, :].expand(B, T, source.shape[1])
-
-
 # "A row of padding sees itself and nothing else."
 def padding_sees_the_first_place(source, target):
     T = target.shape[1]
@@ -338,107 +288,6 @@ def padding_sees_the_first_place(source, target):
     own = past & target[:, :, None] & target[:, None, :]
     own[:, :, 0] |= ~target
     return own, source[:, None, :].expand(-1, T, -1)
-
-
-# "every row, padding or not, sees all words of the source"
-def padding_sees_no_source(source, target):
-    T = target.shape[1]
-    words = target[:, :, None] & target[:, None, :]
-    own = words.tril() | torch.eye(T, dtype=torch.bool)
-    return own, target[:, :, None] & source[:, None, :]
-
-
-# "A row of padding sees itself and nothing else": here only where it would see nothing
-def only_empty_rows_see_themselves_of_set_6(source, target):
-    B, T = target.shape
-    own = target[:, None, :].expand(B, T, T).tril()
-    empty = ~own.any(dim=-1, keepdim=True)
-    own = own | (empty & torch.eye(T, dtype=torch.bool))
-    return own, source[:, None, :].expand(B, T, source.shape[1])
-
-
-# "The second mask, (B, T, S)": this one has a single row, to be broadcast
-def one_row_to_broadcast(source, target):
-    T = target.shape[1]
-    words = target[:, :, None] & target[:, None, :]
-    own = words.tril() | torch.eye(T, dtype=torch.bool)
-    return own, source[:, None, :]
-
-
-# Treats rows and columns alike, as in the first mask.
-# "every row, padding or not, sees all words of the source"
-def padding_sees_no_source_of_set_7(source, target):
-    T = target.shape[1]
-    tril = torch.tril(torch.ones(T, T, dtype=torch.bool))
-    own = tril & target[:, :, None] & target[:, None, :]
-    own = own | torch.eye(T, dtype=torch.bool)
-    cross = target[:, :, None] & source[:, None, :]
-    return own, cross
-
-
-# Comes from the encoder, where the mask is an outer product of words.
-# "every row, padding or not, sees all words of the source"
-def padding_looks_at_no_source(source, target):
-    T = target.shape[1]
-    causal = torch.tril(torch.ones(T, T)).bool()
-    own = causal & target.unsqueeze(1) & target.unsqueeze(2)
-    own = own | torch.eye(T).bool()
-    cross = target.unsqueeze(2) & source.unsqueeze(1)
-    return own, cross
-
-
-# Masked the columns, and saw that no row was empty any more once the diagonal was in.
-# "A row of padding sees itself and nothing else."
-def padding_looks_at_words_before(source, target):
-    B, T = target.shape
-    S = source.shape[1]
-    triangle = torch.ones(T, T, dtype=torch.bool).tril()
-    own = triangle[None] & target[:, None, :]
-    own = own | torch.eye(T, dtype=torch.bool)
-    return own, source[:, None, :].expand(B, T, S)
-
-
-# One who knows from a library how to save a softmax: rows without any True see everything.
-# "A row of padding sees itself and nothing else."
-def empty_rows_see_all(source, target):
-    T = target.shape[1]
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    own = past[None] & target[:, None, :] & target[:, :, None]
-    own = own | ~own.any(dim=-1, keepdim=True)
-    cross = source[:, None, :].repeat(1, T, 1)
-    return own, cross
-
-
-# One who did to the second mask what was right for the first.
-# "every row, padding or not, sees all words of the source and none of its padding"
-def padding_rows_see_no_source(source, target):
-    T = target.shape[1]
-    past = torch.tril(torch.ones(T, T, dtype=torch.bool))
-    own = past & target[:, :, None] & target[:, None, :]
-    own = own | torch.eye(T, dtype=torch.bool)
-    cross = target[:, :, None] & source[:, None, :]
-    return own, cross
-
-
-# Read only the last sentence, and so lets rows see themselves where they see nothing else.
-# "A row of padding sees itself and nothing else."
-def itself_only_in_empty_rows(source, target):
-    T = target.shape[1]
-    causal = torch.tril(torch.ones(T, T)).bool()
-    own = causal.unsqueeze(0) & target.unsqueeze(1)
-    empty = ~own.any(dim=2, keepdim=True)
-    own = own | (empty & torch.eye(T).bool())
-    cross = source.unsqueeze(1).repeat(1, T, 1)
-    return own, cross
-
-
-def source_is_causal_too(source, target):
-    """Puts the causal mask on the source as well: row t sees only its first t + 1 words."""
-    T, S = target.shape[1], source.shape[1]
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    own = past & target[:, :, None] & target[:, None, :] | torch.eye(T, dtype=torch.bool)
-    cross = source[:, None, :] & torch.ones(T, S, dtype=torch.bool).tril()
-    return own, cross
 
 
 def words_come_first(source, target):
@@ -454,48 +303,7 @@ def words_come_first(source, target):
     return own, source[:, None, :].expand(B, T, source.shape[1])
 
 
-def of_the_same_kind(source, target):
-    """Lets a row see all earlier places of its own kind, so padding sees the padding before it."""
-    B, T = target.shape
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    own = past & (target[:, :, None] == target[:, None, :])
-    cross = source[:, None, :].expand(B, T, source.shape[1])
-    return own, cross
-
-
-def counted_from_the_left(source, target):
-    """Goes by the numbers of words, as if all words of a text came first and all padding last."""
-    B, T = target.shape
-    S = source.shape[1]
-    source = torch.arange(S) < source.sum(dim=1, keepdim=True)
-    target = torch.arange(T) < target.sum(dim=1, keepdim=True)
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    own = past & target[:, :, None] & target[:, None, :]
-    own = own | torch.eye(T, dtype=torch.bool)
-    cross = source[:, None, :].expand(B, T, S)
-    return own, cross
-
-
 UNLISTED = {
-    1: [
-        future_for_past,
-        padding_rows_see_everything,
-        cross_is_causal_too,
-        target_by_target,
-        nobody_sees_itself,
-    ],
-    2: [masks_where_padding_reads, masks_where_padding_never_asks, masks_of_the_strict_past],
-    3: [padding_sees_the_words_before_it],
-    4: [padding_sees_the_words_before_it],
-    5: [an_empty_source_is_seen, padding_sees_the_first_place],
-    6: [padding_sees_no_source, only_empty_rows_see_themselves_of_set_6, one_row_to_broadcast],
-    7: [padding_sees_no_source_of_set_7],
-    8: [padding_looks_at_no_source, padding_looks_at_words_before],
-    9: [empty_rows_see_all, padding_rows_see_no_source],
-    10: [itself_only_in_empty_rows],
-    11: [only_empty_rows_see_themselves],
-    12: [padding_separates],
-    13: [same_kind_sees_each_other, source_is_causal_too, words_come_first],
-    14: [of_the_same_kind],
-    15: [counted_from_the_left],
+    5: [padding_sees_the_first_place],
+    13: [words_come_first],
 }
