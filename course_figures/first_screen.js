@@ -278,7 +278,7 @@ export default defineFigure(["prompt", "seed"], (figure) => {
   const reading = html(
     "p",
     { class: "first_screen-reading" },
-    "A row is a letter, its columns are the letters up to it: the darker, the more it looks there.",
+    "A row is a letter, its columns are the letters up to it: the more color, the more it looks there.",
   );
   const losses = html("div", { class: "first_screen-loss" }, chart);
   const left = html("section", null, who, before, page, form);
