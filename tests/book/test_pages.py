@@ -520,6 +520,52 @@ def test_paper_shows_the_text_and_no_buttons(served, visit):
     assert not page.locator("#pst-primary-sidebar").is_visible()
 
 
+# As for paper: nothing is drawn anew for the width of a sheet.
+HOLDING = """
+window.ResizeObserver = class extends ResizeObserver {
+  constructor(told) { super((...what) => window.held || told(...what)); }
+};
+"""
+BEYOND_A_SHEET = """() => {
+  const article = document.querySelector("article");
+  article.style.width = "700px";  // of A4, 718 are between the usual margins
+  const drawn = [...article.querySelectorAll(".course-figure :is(svg, canvas, table)")];
+  const found = drawn.filter(one => one.getClientRects().length)
+    .map(one => [one, one.closest(".course-figure").parentElement].map(e =>
+      e.getBoundingClientRect().right))
+    .filter(([right, edge]) => right > edge + 1);
+  article.style.width = "";
+  return [drawn.length, found];
+}"""
+KEPT_WHOLE = """() => [...document.querySelectorAll("article pre")].filter(one => {
+  for (let e = one; e.localName !== "article"; e = e.parentElement) {
+    const style = getComputedStyle(e);
+    if (style.breakInside !== "auto" || style.overflowY !== "visible") return true;
+  }
+  return false;
+}).map(one => one.textContent.slice(0, 40))"""
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["book/02-affinities", "book/gallery", "book/gallery-models", "book/gallery-whole"]
+)
+def test_figures_fit_a_sheet_of_paper_and_code_goes_on_overleaf(served, visit, name):
+    reader = visit(served, viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
+    reader.page.add_init_script(HOLDING)
+    page = reader.open(f"{served}/{name}.html")
+    figures_mounted(page)
+    page.wait_for_function("!document.querySelector('.course-figure[data-drawing]')")
+    page.evaluate("window.held = true")
+    page.emulate_media(media="print")
+    drawn, beyond = page.evaluate(BEYOND_A_SHEET)
+    assert drawn > 0
+    assert beyond == []
+    assert page.evaluate(KEPT_WHOLE) == []
+    assert reader.faults == []
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 def test_address_of_the_site_leads_to_the_first_page(served, visit):
