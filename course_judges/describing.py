@@ -96,6 +96,20 @@ def describe(
     return found if right is None else _only_some(found, first, right)
 
 
+def of_the_task(
+    section: Section, properties: Sequence[Asks], failing: Sequence[Evidence]
+) -> Finding | None:
+    """What the task's own properties say of the data of every draw, if anything; parameters as for
+    `describe`. They aren't asked about errors, other types and shapes, NaN and infinity.
+    """
+    first = failing[0]
+    before: tuple[Callable[[Evidence, Section], Finding | None], ...]
+    before = (_going_backward, kinds.error, kinds.kind, _not_a_number)
+    if kinds.has_another_shape(first) or any(say(first, section) for say in before):
+        return None
+    return _first_of_all(properties, failing, or_in_one=False)
+
+
 def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
     """The first error, if it is one of the backward pass, so that the forward pass has ended."""
     case, raised = next(
@@ -117,10 +131,13 @@ def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
     )
 
 
-def _first_of_all(every: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:
+def _first_of_all(
+    every: Sequence[Asks], failing: Sequence[Evidence], *, or_in_one: bool = True
+) -> Finding | None:
     """The first finding that holds in every draw, or else the first that holds in the first draw.
 
-    What holds in one draw alone may be a coincidence, but it is true of that draw.
+    What holds in one draw alone may be a coincidence, but it is true of that draw; without
+    `or_in_one` it is not heard.
     """
     heard: Finding | None = None
     for ask in every:
@@ -130,7 +147,7 @@ def _first_of_all(every: Sequence[Asks], failing: Sequence[Evidence]) -> Finding
         if all(one is not None and one.name == found[0].name for one in found):
             return found[0]
         heard = heard or found[0]
-    return heard
+    return heard if or_in_one else None
 
 
 def asked(ask: Asks, evidence: Evidence) -> Finding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_judges.counterfactuals import trivial
+from course_judges.describing import of_the_task
 from course_judges.edits.table import Variant, ending, tells, variants
 from course_judges.equality import same_value
 from course_judges.evidence import ODD_DATA, Evidence, same_case
@@ -42,7 +43,10 @@ def recognize_edit(
         if all(_may_end(variant, of_draw) for of_draw in ends)
         and all(_equals(variant, probe, draw) for draw in draws)
     ]
-    return _finding(found, task, failing[0]) if found else None
+    if not found:
+        return None
+    known = of_the_task(task.section, task.properties, failing)
+    return _finding(found, task, failing[0], known)
 
 
 def says_nothing(evidence: Evidence, probe: Probe) -> bool:
@@ -74,19 +78,30 @@ def _equals(variant: Variant, probe: Probe, evidence: Evidence) -> bool:
     return all(same_case(evidence.answers, made, case) for case in probe.cases)
 
 
-def _finding(found: Sequence[Variant], task: Task, evidence: Evidence) -> Finding:
+def _finding(
+    found: Sequence[Variant], task: Task, evidence: Evidence, known: Finding | None
+) -> Finding:
+    """What is said of an edit, with what a property that the task looks for itself says of the
+    data, which is plainer than what holds of any array.
+    """
     first = found[0]
     step = task.step(first.step) if first.step else None
     others = [*first.alike, *(one.says for one in found[1:])]
-    # What was done to the value of a right step can be done in other ways than those of the table.
-    if others or step is None:
+    # What was done to the value of a right step can be done in other ways than those of the table,
+    # so a property that knows more comes first.
+    if known and step is None:
+        what, said = known.what, [known.effect, f"It would be the same if you had {first.says}."]
+    elif others or step is None:
         what = f"Your answer gives the same as if you had {first.says}."
-        beside = f"It would be the same if you had {others[0]}." if len(others) == 1 else ""
+        said = [f"It would be the same if you had {others[0]}."] if len(others) == 1 else []
     else:
-        what, beside = f"You {first.says}.", ""
-    effect = " ".join(filter(None, (_numbers(evidence), beside, step and step.why)))
-    section = (step and step.section) or task.section
-    return Finding(first.name, what, effect, section, tells=Tells.CAUSE)
+        what, said = f"You {first.says}.", []
+    if known is None:
+        said = [_numbers(evidence), *said, step.why if step else ""]
+    elif step:
+        said = [known.what, known.effect, *said]
+    section = (known and known.section) or (step and step.section) or task.section
+    return Finding(first.name, what, " ".join(filter(None, said)), section, tells=Tells.CAUSE)
 
 
 def _numbers(evidence: Evidence) -> str:

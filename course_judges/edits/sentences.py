@@ -8,6 +8,7 @@ can't be said shortly, the edit has no phrase and never speaks.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,7 +100,7 @@ def _said(node: Any, names: Mapping[str, str]) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         if isinstance(node.value, bool):
             return str(node.value)
-        return f"{node.value:g}".replace("-", "−").replace("e+0", "e").replace("e+", "e")
+        return re.sub(r"e(-?)\+?0*", r"e\1", f"{node.value:g}").replace("-", "−")
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _said(node.operand, names)
         return f"−{inner}" if inner and " " not in inner else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from course_judges import catalogue as judges
 from course_judges.edits import making, matching, operators, sentences, steps, table
@@ -100,7 +101,9 @@ def test_table_is_that_of_the_code(task):
 
 @pytest.mark.parametrize("task", IN_STEPS)
 def test_every_variant_is_wrong_and_is_told_a_cause(task):
-    """Unless a mistake by hand says more, what is said is the variant itself, or one alike."""
+    """Unless a mistake by hand says more, what is said is the variant itself, or one alike; a
+    property of the task may be heard before what was done to a value.
+    """
     known, probe = judges.task(task), catalogue.probe(task)
     judge = Judge(task, known, probe, judges.inputs(task, np.random.default_rng(11)))
     inputs = judges.inputs(task, np.random.default_rng(11))
@@ -116,7 +119,8 @@ def test_every_variant_is_wrong_and_is_told_a_cause(task):
             continue  # it returns an input, or one number everywhere
         if finding.name not in by_hand and finding.name != "changes-its-input":
             assert finding.tells is Tells.CAUSE, (variant.says, finding)
-            assert variant.says in finding.what or finding.what.startswith("Your answer gives")
+            gives = finding.what.startswith("Your answer gives")
+            assert variant.says in finding.what or gives or not variant.step
 
 
 def test_an_edit_that_others_equal_or_may_equal_is_said_as_a_comparison():
@@ -125,8 +129,9 @@ def test_an_edit_that_others_equal_or_may_equal_is_said_as_a_comparison():
 
     right = judges.task("05/weights").answer
     finding = check("05/weights", scores_added, seed=0).findings[0]
-    says = "Your answer gives the same as if you had added `scores` to your weights."
-    assert finding.what == says
+    assert finding.what == "Your answer sees the future."  # which the task looks for itself
+    says = "It would be the same if you had added `scores` to your weights."
+    assert finding.effect.endswith(says)
 
     def base_of_two(scores):
         powers = (scores - scores.amax(-1, keepdim=True).nan_to_num(neginf=0.0)).exp2()
@@ -139,8 +144,34 @@ def test_an_edit_that_others_equal_or_may_equal_is_said_as_a_comparison():
         return right(scores, past, start).roll(1, -1)
 
     finding = check("05/weights", moved, seed=0).findings[0]
-    assert finding.what.startswith("Your answer gives the same as if you had moved ")
+    assert "It would be the same if you had moved " in finding.effect
     assert finding.tells is Tells.CAUSE
+
+
+def test_what_the_task_itself_looks_for_says_what_an_edit_does_to_the_data():
+    """It knows more than what holds of any array, and of the value of a right step it speaks first,
+    because that can be changed in other ways than the table's.
+    """
+
+    def from_length_one(x, y):
+        x, y = (v / v.norm(dim=-1, keepdim=True).clamp(min=1.0) for v in (x, y))
+        return x @ y.mT
+
+    def of_centered(at, known, values, width):
+        weights = (-torch.cdist(at, known).square() / (2 * width**2)).softmax(dim=-1)
+        return weights @ (values - values.mean(dim=0))
+
+    edit = check("02/cosine", from_length_one, seed=0).findings[0]
+    assert edit.what == "You used 1 instead of 1e−8 in the directions of x and the directions of y."
+    assert "where the shorter of the two lengths is below 1" in edit.effect
+    assert edit.effect.endswith("1e-8 is small enough.")
+
+    value = check("02/smoother", of_centered, seed=0).findings[0]
+    assert value.what == "You average what was measured minus its mean."
+    assert value.effect.endswith(
+        "It would be the same if you had subtracted its mean from each row of your weights."
+    )
+    assert (edit.tells, value.tells) == (Tells.CAUSE, Tells.CAUSE)
 
 
 def test_answer_that_equals_no_edit_everywhere_is_told_no_edit(monkeypatch):
