@@ -17,14 +17,25 @@ SETS = range(1, BLIND + 1)
 
 def written(task, number):
     """A set's answers to a task."""
-    if number != BLIND:
-        return getattr(students_of(task), "UNLISTED", {}).get(number, [])
+    if number == BLIND:
+        return _blind(task)
+    lists = (getattr(students_of(task), name, {}) for name in ("UNLISTED", "ACCEPTED"))
+    return [answer for of_sets in lists for answer, _ in of_sets.get(number, [])]
+
+
+def rejected(task):
+    """(answer, name of what it is told) of those that a check tells from right ones; of the blind
+    set, no name.
+    """
+    for told in getattr(students_of(task), "UNLISTED", {}).values():
+        yield from told
+    for answer in _blind(task):
+        if answer.__name__ not in blind_set.ACCEPTED:
+            yield answer, None
+
+
+def _blind(task):
     chapter = f"ch{task.partition('/')[0]}"
     if not Path(blind_set.__file__).with_name(f"{chapter}.py").exists():
         return []
     return importlib.import_module(f"blind_set.{chapter}").WRITTEN.get(task, [])
-
-
-def is_accepted(task, answer):
-    """Whether it is known that no check tells an answer from right ones."""
-    return answer.__name__ in getattr(students_of(task), "ACCEPTED", {}) | blind_set.ACCEPTED

@@ -7,10 +7,11 @@ Each module holds
   said of it;
 - TRICKS, where there are some: name -> (answer, points): ways to points without the work that they
   are for, and what they earn, which is nothing or what their honest part is worth;
-- UNLISTED, where there are some: number of a set -> answers that were written from the statement
-  alone before the judge was tuned on them, one of each behavior that no list has;
-- ACCEPTED, where there are some: name of such an answer -> why no check tells it from right ones;
-- UNTOLD, where there are some: names of such answers that are told only that they are wrong;
+- UNLISTED, where there are some: number of a set -> list of (answer, finding) as in ODD: answers
+  that were written from the statement alone before the judge was tuned on them, one of each
+  behavior that no list has;
+- ACCEPTED, where there are some: number of a set -> list of (answer, why no check tells it from
+  right ones);
 - SCAFFOLD: the unfilled answer as it is released, where it is more than `unfilled`;
 - SEEDS, where a check takes long: the draws to try.
 

@@ -234,6 +234,6 @@ def exponential_of_the_distance(T, decay):
 
 
 UNLISTED = {
-    1: [decay_squared, decay_whole_steps],
-    4: [exponential_of_the_distance],
+    1: [(decay_squared, "wrong-ratio"), (decay_whole_steps, "wrong-ratio")],
+    4: [(exponential_of_the_distance, "wrong-ratio")],
 }

@@ -359,9 +359,9 @@ def past_that_adds_up_is_enough(weights):
 
 
 UNLISTED = {
-    1: [fault_in_the_past_only, fault_sums_of_absolutes],
-    6: [weights_rounded_first, nan_made_negative],
-    8: [nan_cleaned_away, sums_rounded_to_whole_numbers],
-    9: [only_sums_that_are_too_large],
-    13: [past_that_adds_up_is_enough],
+    1: [(fault_in_the_past_only, "signs-unasked"), (fault_sums_of_absolutes, "nan-slips-through")],
+    6: [(weights_rounded_first, "sum-missed"), (nan_made_negative, "changes-its-input")],
+    8: [(nan_cleaned_away, "nan-missed"), (sums_rounded_to_whole_numbers, "sum-missed")],
+    9: [(only_sums_that_are_too_large, "one-sided-sum")],
+    13: [(past_that_adds_up_is_enough, "past-sums-alone")],
 }

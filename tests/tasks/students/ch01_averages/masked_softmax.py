@@ -272,10 +272,10 @@ def normalized_by_length(scores, visible):
 
 
 UNLISTED = {
-    1: [softmax_of_cleaned, softmax_of_half],
-    5: [hides_in_the_argument],
-    6: [visible_and_past],
-    7: [large_negative_where_visible],
-    9: [triangle_of_the_chapter_as_well],
-    11: [normalized_by_length],
+    1: [(softmax_of_cleaned, "emptied"), (softmax_of_half, "scores-times-a-factor")],
+    5: [(hides_in_the_argument, "changes-its-input")],
+    6: [(visible_and_past, "causal-too")],
+    7: [(large_negative_where_visible, "inverted-mask")],
+    9: [(triangle_of_the_chapter_as_well, "causal-too")],
+    11: [(normalized_by_length, "rows-do-not-sum-to-one")],
 }

@@ -341,15 +341,15 @@ def weights_of_the_first_call(x):
 
 UNLISTED = {
     1: [
-        mean_of_two,
-        mean_of_all_others,
-        mean_with_a_counter,
-        mean_of_means,
-        mean_rounded,
-        mean_divided_by_all,
-        mean_without_the_oldest,
+        (mean_of_two, "error"),
+        (mean_of_all_others, "sees-the-future"),
+        (mean_with_a_counter, "divides-by-another-count"),
+        (mean_of_means, "uneven-weights"),
+        (mean_rounded, "another-mean"),
+        (mean_divided_by_all, "divides-by-another-count"),
+        (mean_without_the_oldest, "wrong-positions"),
     ],
-    3: [mean_with_oneself_and_a_zero_in_front],
-    5: [counts_clamped_at_two],
-    6: [weights_of_the_first_call],
+    3: [(mean_with_oneself_and_a_zero_in_front, "diagonal-included")],
+    5: [(counts_clamped_at_two, "divides-by-another-count")],
+    6: [(weights_of_the_first_call, "error")],
 }

@@ -193,9 +193,14 @@ def sum_by_doubling(x):
 
 
 UNLISTED = {
-    1: [sum_twice, sum_loses_a_step, sum_restarts, sum_over_the_batch],
-    2: [sum_runs_on_over_channels_and_samples],
-    3: [loop_stops_before_the_last_step],
-    4: [adds_into_its_argument],
-    12: [sum_by_doubling],
+    1: [
+        (sum_twice, "counts-otherwise"),
+        (sum_loses_a_step, "last-missing"),
+        (sum_restarts, "other-positions-added"),
+        (sum_over_the_batch, "sums-of-something-else"),
+    ],
+    2: [(sum_runs_on_over_channels_and_samples, "channels-run-on")],
+    3: [(loop_stops_before_the_last_step, "other-positions-added")],
+    4: [(adds_into_its_argument, "changes-its-input")],
+    12: [(sum_by_doubling, "other-positions-added")],
 }

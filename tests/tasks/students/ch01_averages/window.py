@@ -212,11 +212,20 @@ def window_around_the_present(T, width):
 
 
 UNLISTED = {
-    1: [window_triangular, window_limited, window_in_steps_of_two],
-    3: [first_rows_divided_by_their_number],
-    6: [start_before_the_matrix, same_matrix_for_every_caller],
-    8: [window_around_the_present],
+    1: [
+        (window_triangular, "uneven-weights"),
+        (window_limited, "some-rows"),
+        (window_in_steps_of_two, "wrong-positions"),
+    ],
+    3: [(first_rows_divided_by_their_number, "divides-by-another-count")],
+    6: [(start_before_the_matrix, "negative-slice")],
+    8: [(window_around_the_present, "centred-window")],
 }
 ACCEPTED = {
-    "same_matrix_for_every_caller": ("It differs for a caller who writes into what was returned."),
+    6: [
+        (
+            same_matrix_for_every_caller,
+            "It differs for a caller who writes into what was returned.",
+        )
+    ],
 }

@@ -256,9 +256,19 @@ def callers_vectors_made_unit(x, y):
 
 
 UNLISTED = {
-    1: [cosine_of_absolutes, cosine_of_the_first_sample, cosine_of_unit_sums],
-    3: [divided_twice_by_the_length_of_x],
-    4: [opposite_vectors_count_as_unrelated],
-    5: [lengths_clamped_at_one, second_sequence_divided_in_place],
-    8: [callers_vectors_made_unit],
+    1: [
+        (cosine_of_absolutes, "used-the-absolute-value-of-your-cosines"),
+        (cosine_of_the_first_sample, "used-the-first-item-of-the-directions-of-y-for-all-items"),
+        (cosine_of_unit_sums, "not-a-cosine"),
+    ],
+    3: [(divided_twice_by_the_length_of_x, "divided-by-something-else")],
+    4: [(opposite_vectors_count_as_unrelated, "set-the-negative-numbers-of-your-cosines-to-0")],
+    5: [
+        (
+            lengths_clamped_at_one,
+            "used-1-instead-of-1eminus-08-in-the-directions-of-x-and-the-directions-of-y",
+        ),
+        (second_sequence_divided_in_place, "changes-its-input"),
+    ],
+    8: [(callers_vectors_made_unit, "changes-its-input")],
 }

@@ -295,9 +295,13 @@ def share_of_the_largest_seen(weights):
 
 
 UNLISTED = {
-    1: [evenness_squared, evenness_of_the_largest, evenness_of_sample_zero],
-    5: [divisors_clamped_at_one],
-    6: [divisor_of_row_one_for_row_zero, ones_written_over_zeros],
-    7: [among_those_that_have_weight],
-    13: [share_of_the_largest_seen],
+    1: [
+        (evenness_squared, "transformed"),
+        (evenness_of_the_largest, "largest-found"),
+        (evenness_of_sample_zero, "as-if-weights-first-for-all"),
+    ],
+    5: [(divisors_clamped_at_one, "another-divisor")],
+    6: [(divisor_of_row_one_for_row_zero, "error"), (ones_written_over_zeros, "changes-its-input")],
+    7: [(among_those_that_have_weight, "counts-what-is-seen")],
+    13: [(share_of_the_largest_seen, "another-divisor")],
 }

@@ -302,6 +302,28 @@ def noise_added_up(x, weights):
             return name
 
 
+# Divides what is divided already.
+# "the scores were divided by C"
+def divided_by_c_once_more(x, weights):
+    T, C = x.shape
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    scores = x @ x.T / math.sqrt(C)
+    plain = (x @ x.T).masked_fill(future, -torch.inf).softmax(dim=-1)
+    suspects = {
+        "sound": scores.masked_fill(future, -torch.inf).softmax(dim=-1),
+        "no scale": plain,
+        "divided by C": (scores / C).masked_fill(future, -torch.inf).softmax(dim=-1),
+        "scaled too late": plain / math.sqrt(C),
+        "no mask": scores.softmax(dim=-1),
+        "zero mask": scores.masked_fill(future, 0.0).softmax(dim=-1),
+        "columns": scores.masked_fill(future, -torch.inf).softmax(dim=0),
+    }
+    for name, suspect in suspects.items():
+        if torch.allclose(weights, suspect, rtol=1e-4):
+            return name
+    return "sound"
+
+
 # Writes the root as a power without brackets, and takes the nearest since nothing was close.
 # "the dot products of all pairs, divided by √C": these are divided by C and by 2
 def root_without_brackets(x, weights):
@@ -347,8 +369,14 @@ def late_scale_on_sound_weights(x, weights):
 
 
 UNLISTED = {
-    1: [inspector_of_sums, inspector_rough, inspector_with_underscores, inspector_that_says_sum],
-    6: [smallest_sum_of_differences, noise_added_up],
-    11: [root_without_brackets],
-    14: [late_scale_on_sound_weights],
+    1: [
+        (inspector_of_sums, "wrong-name"),
+        (inspector_rough, "wrong-name"),
+        (inspector_with_underscores, "unknown-name"),
+        (inspector_that_says_sum, "wrong-name"),
+    ],
+    6: [(smallest_sum_of_differences, "wrong-name"), (noise_added_up, "nothing-for-some")],
+    8: [(divided_by_c_once_more, "scale-unasked")],
+    11: [(root_without_brackets, "wrong-name")],
+    14: [(late_scale_on_sound_weights, "unknown-name")],
 }

@@ -293,12 +293,15 @@ def one_added_to_every_sum(scores):
 
 
 UNLISTED = {
-    1: [softmax_to_base_two, softmax_dropping_small],
-    2: [softmax_less_the_largest_of_all],
-    3: [minus_infinity_replaced_where_it_stands],
-    4: [hidden_becomes_minus_ten_thousand],
-    5: [empty_if_the_first_is_hidden],
-    6: [smallest_score_is_no_score],
-    8: [ten_thousand_for_infinity, large_scores_cut_off],
-    9: [one_added_to_every_sum],
+    1: [
+        (softmax_to_base_two, "used-exp2-instead-of-exp-in-the-powers"),
+        (softmax_dropping_small, "rows-do-not-sum-to-one"),
+    ],
+    2: [(softmax_less_the_largest_of_all, "global-maximum")],
+    3: [(minus_infinity_replaced_where_it_stands, "changes-its-input")],
+    4: [(hidden_becomes_minus_ten_thousand, "hidden-places-weigh")],
+    5: [(empty_if_the_first_is_hidden, "emptied")],
+    6: [(smallest_score_is_no_score, "emptied")],
+    8: [(ten_thousand_for_infinity, "made-equal"), (large_scores_cut_off, "clamped-scores")],
+    9: [(one_added_to_every_sum, "added-1-to-the-sums")],
 }

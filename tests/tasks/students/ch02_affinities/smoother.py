@@ -319,11 +319,10 @@ def both_squares_dropped(at, known, values, width):
 
 
 UNLISTED = {
-    1: [map_mean_added],
-    4: [far_places_get_nothing],
-    6: [squares_multiplied_out],
-    12: [both_squares_dropped],
+    1: [(map_mean_added, "subtracted-its-mean-from-each-row-of-your-weights")],
+    4: [(far_places_get_nothing, "underflow")],
+    12: [(both_squares_dropped, "dots-for-distances")],
 }
 ACCEPTED = {
-    "squares_multiplied_out": ("It differs at coordinates far beyond those of any lesson."),
+    6: [(squares_multiplied_out, "It differs at coordinates far beyond those of any lesson.")],
 }

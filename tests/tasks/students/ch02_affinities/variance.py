@@ -318,9 +318,9 @@ def every_query_with_every_key(queries, keys):
 
 
 UNLISTED = {
-    1: [variance_exchanged],
-    4: [sizes_counted_from_zero],
-    5: [variances_of_the_products_added_up],
-    6: [terms_divided_before_the_sum],
-    9: [every_query_with_every_key],
+    1: [(variance_exchanged, "first-scaled-too")],
+    4: [(sizes_counted_from_zero, "wrong-scale")],
+    5: [(variances_of_the_products_added_up, "adds-variances")],
+    6: [(terms_divided_before_the_sum, "each-term-scaled")],
+    9: [(every_query_with_every_key, "all-pairs")],
 }

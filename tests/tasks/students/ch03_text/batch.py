@@ -271,8 +271,12 @@ def ends_as_lengths(tokens, ends, block_size, padding):
 
 
 UNLISTED = {
-    1: [batch_of_one_end, batch_last_target_only, batch_with_a_shared_target],
-    3: [first_token_in_place_of_padding],
-    5: [ends_moved_in_place],
-    13: [ends_as_lengths],
+    1: [
+        (batch_of_one_end, "argument-ignored"),
+        (batch_last_target_only, "targets-missing"),
+        (batch_with_a_shared_target, "some-positions"),
+    ],
+    3: [(first_token_in_place_of_padding, "repeats-the-first-token")],
+    5: [(ends_moved_in_place, "changes-its-input")],
+    13: [(ends_as_lengths, "first-token-padded")],
 }

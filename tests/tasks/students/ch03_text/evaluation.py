@@ -337,8 +337,11 @@ def last_strides_worth_of_short_window(tokens, block_size, stride):
 
 
 UNLISTED = {
-    6: [zeros_have_no_target],
-    7: [loop_without_its_break],
-    13: [masked_after_the_padding, targets_inside_the_window],
-    15: [last_strides_worth_of_short_window],
+    6: [(zeros_have_no_target, "padding-known-by-its-number")],
+    7: [(loop_without_its_break, "too-many-windows")],
+    13: [
+        (masked_after_the_padding, "not-counted-once"),
+        (targets_inside_the_window, "not-counted-once"),
+    ],
+    15: [(last_strides_worth_of_short_window, "not-counted-once")],
 }

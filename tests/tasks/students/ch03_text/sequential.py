@@ -356,8 +356,8 @@ def row_ends_padded_with_zeros(tokens, batch_size, block_size, padding):
 
 
 UNLISTED = {
-    1: [sequential_without_the_last_target],
-    5: [no_target_after_a_padding],
-    7: [rows_rounded_down],
-    13: [row_ends_padded_with_zeros],
+    1: [(sequential_without_the_last_target, "not-counted-once")],
+    5: [(no_target_after_a_padding, "padding-known-by-its-number")],
+    7: [(rows_rounded_down, "rows-of-another-length")],
+    13: [(row_ends_padded_with_zeros, "padding-is-a-target")],
 }

@@ -297,9 +297,9 @@ def chosen_with_replacement(names, fraction, seed):
 
 
 UNLISTED = {
-    1: [split_sorted_validation],
-    4: [takes_names_out_of_the_given_list],
-    6: [drawn_with_replacement],
-    8: [share_of_the_entries],
-    11: [chosen_with_replacement],
+    1: [(split_sorted_validation, "another-size")],
+    4: [(takes_names_out_of_the_given_list, "changes-its-input")],
+    6: [(drawn_with_replacement, "another-size")],
+    8: [(share_of_the_entries, "another-size")],
+    11: [(chosen_with_replacement, "another-size")],
 }

@@ -571,6 +571,61 @@ class OneToken:
         return "".join(self.symbols[int(t)] for t in tokens[1:-1])
 
 
+class ErrorOfTheTuple:
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names))))
+
+    def encode(self, name):
+        return torch.tensor([self.symbols.index(s) for s in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[1:-1])
+
+
+class PositionAmongUnknown:
+    """Counts the position of an unknown symbol among the unknown ones, not in the name."""
+
+    def __init__(self, names, boundary):
+        self.symbols = [boundary, *sorted(set("".join(names)))]
+
+    def encode(self, name):
+        unknown = [symbol for symbol in name if symbol not in self.symbols]
+        for position, symbol in enumerate(unknown):
+            raise ValueError(f"unknown symbol {symbol!r} at position {position}")
+        inside = [self.symbols.index(symbol) for symbol in name]
+        return torch.tensor([0, *inside, 0])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(token)] for token in tokens[1:-1])
+
+
+class CodePointInMessage:
+    """The message names an unknown symbol by its code point (U+00EB), not by the symbol itself."""
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = [boundary, *sorted(set("".join(names)))]
+        self.token_of = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+    def encode(self, name):
+        for position, symbol in enumerate(name):
+            if symbol not in self.token_of:
+                raise ValueError(f"character U+{ord(symbol):04X} at position {position} not known")
+        return torch.tensor([self.token_of[s] for s in self.boundary + name + self.boundary])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[int(token)] for token in tokens[1:-1])
+
+
 UNLISTED = {
-    1: [LetterByLetter, Shared, DecodesToList, OneToken],
+    1: [
+        (LetterByLetter, "another-token"),
+        (Shared, "not-repeatable"),
+        (DecodesToList, "type"),
+        (OneToken, "another-number-of-tokens"),
+    ],
+    3: [(ErrorOfTheTuple, "error-names-nothing")],
+    12: [(PositionAmongUnknown, "error-names-nothing")],
+    13: [(CodePointInMessage, "error-names-nothing")],
 }

@@ -186,6 +186,11 @@ def windows_first_only(tokens, block_size, stride):
     return rows[:, :-1], rows[:, 1:]
 
 
+def windows_backwards_of_set_1(tokens, block_size, stride):
+    rows = tokens.unfold(0, block_size + 1, stride).flip(0)
+    return rows[:, :-1], rows[:, 1:]
+
+
 # "as long as the window and the target of its last input lie inside the text"
 def last_window_needs_room_for_another(tokens, block_size, stride):
     M = max(1, (len(tokens) - block_size - 1) // stride)
@@ -193,7 +198,29 @@ def last_window_needs_room_for_another(tokens, block_size, stride):
     return tokens[at], tokens[at + 1]
 
 
+# "x (M, T) int, y (M, T) int: windows `stride` apart, and their targets": the target of the last
+# input is taken from the next window
+def last_target_from_the_next_window(tokens, block_size, stride):
+    x = tokens[:-1].unfold(0, block_size, stride)
+    following = torch.cat([x[1:, 0], tokens[len(tokens) - 1 :]])
+    return x, torch.cat([x[:, 1:], following[:, None]], dim=1)
+
+
+def last_window_added(tokens, block_size, stride):
+    """Adds a window that ends with the text, so that no token is left out at the end."""
+    starts = list(range(0, len(tokens) - block_size, stride))
+    if starts and starts[-1] != len(tokens) - block_size - 1:
+        starts.append(len(tokens) - block_size - 1)
+    positions = torch.tensor(starts, dtype=torch.long)[:, None] + torch.arange(block_size)
+    return tokens[positions], tokens[positions + 1]
+
+
 UNLISTED = {
-    1: [windows_first_only],
-    4: [last_window_needs_room_for_another],
+    1: [
+        (windows_first_only, "last-window-dropped"),
+        (windows_backwards_of_set_1, "another-stride"),
+    ],
+    4: [(last_window_needs_room_for_another, "last-window-dropped")],
+    6: [(last_target_from_the_next_window, "targets-inside-the-window")],
+    13: [(last_window_added, "another-stride")],
 }

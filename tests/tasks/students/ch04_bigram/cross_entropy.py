@@ -337,9 +337,9 @@ def only_minus_hundred_is_ignored(logits, targets):
 
 
 UNLISTED = {
-    1: [loss_only_minus_one, loss_of_the_median],
-    2: [loss_of_rows],
-    5: [negative_targets_become_zero],
-    6: [largest_taken_from_the_callers_logits],
-    9: [only_minus_hundred_is_ignored],
+    1: [(loss_only_minus_one, "negative-targets"), (loss_of_the_median, "another-loss")],
+    2: [(loss_of_rows, "mean-of-row-means")],
+    5: [(negative_targets_become_zero, "changes-its-input")],
+    6: [(largest_taken_from_the_callers_logits, "changes-its-input")],
+    9: [(only_minus_hundred_is_ignored, "ignored-indexed")],
 }

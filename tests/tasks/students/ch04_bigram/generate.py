@@ -435,6 +435,10 @@ def mode_restored_inside_the_loop(model, tokens, count, generator):
 
 
 UNLISTED = {
-    1: [write_the_second_last, write_in_front, write_with_a_pause],
-    5: [mode_restored_inside_the_loop],
+    1: [
+        (write_the_second_last, "reads-last-but-one"),
+        (write_in_front, "prompt-not-first"),
+        (write_with_a_pause, "another-symbol"),
+    ],
+    5: [(mode_restored_inside_the_loop, "mode-restored-too-early")],
 }

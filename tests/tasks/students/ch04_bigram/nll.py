@@ -340,9 +340,12 @@ def texts_weighed_by_symbols(probabilities, texts):
 
 
 UNLISTED = {
-    1: [score_with_the_first_symbol, score_by_the_largest],
-    5: [every_pair_once],
-    9: [mean_of_perplexities],
-    12: [step_after_the_seam_left_out],
-    13: [entropy_of_the_rows, texts_weighed_by_symbols],
+    1: [
+        (score_with_the_first_symbol, "another-surprise"),
+        (score_by_the_largest, "another-surprise"),
+    ],
+    5: [(every_pair_once, "another-mean")],
+    9: [(mean_of_perplexities, "mean-of-perplexities")],
+    12: [(step_after_the_seam_left_out, "seam-in-another-place")],
+    13: [(entropy_of_the_rows, "another-surprise"), (texts_weighed_by_symbols, "another-mean")],
 }

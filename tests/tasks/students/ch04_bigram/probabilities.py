@@ -332,9 +332,9 @@ def smoothed_once_per_text(tokens, vocab_size, k):
 
 
 UNLISTED = {
-    2: [smoothed_after_dividing],
-    8: [one_for_each_symbol_below],
-    12: [mean_of_the_texts_tables],
-    13: [frequencies_smoothed],
-    14: [smoothed_once_per_text],
+    2: [(smoothed_after_dividing, "smooths-probabilities")],
+    8: [(one_for_each_symbol_below, "another-denominator")],
+    12: [(mean_of_the_texts_tables, "mean-over-texts")],
+    13: [(frequencies_smoothed, "smooths-probabilities")],
+    14: [(smoothed_once_per_text, "another-k")],
 }

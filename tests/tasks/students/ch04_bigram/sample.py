@@ -244,12 +244,23 @@ def sample_of_two(logits, temperature, generator):
     return top.indices.gather(1, i)[:, 0]
 
 
+def sample_coldest(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmin(-1)
+    p = (logits / temperature).softmax(-1)
+    return torch.multinomial(p, 1, generator=generator)[:, 0]
+
+
 def draw_nearly_greedily_at_zero(logits, temperature, generator):
     probabilities = (logits / (temperature + 0.1)).softmax(dim=-1)
     return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
 
 
 UNLISTED = {
-    1: [sample_without_the_last, sample_of_two],
-    2: [draw_nearly_greedily_at_zero],
+    1: [
+        (sample_without_the_last, "wrong-frequencies"),
+        (sample_of_two, "wrong-frequencies"),
+        (sample_coldest, "cold-takes-another"),
+    ],
+    2: [(draw_nearly_greedily_at_zero, "another-temperature")],
 }

@@ -420,9 +420,13 @@ def updated_after_each_text(table, x, y, learning_rate, steps):
 
 
 UNLISTED = {
-    1: [descend_one_row, descend_normalized, descend_same_gradient],
-    2: [descent_divided_by_the_rows],
-    6: [stopped_when_the_loss_rises],
-    8: [rate_falls_to_zero],
-    13: [updated_after_each_text],
+    1: [
+        (descend_one_row, "loss-before-the-first-step"),
+        (descend_normalized, "wrong-length-of-step"),
+        (descend_same_gradient, "later-steps"),
+    ],
+    2: [(descent_divided_by_the_rows, "wrong-length-of-step")],
+    6: [(stopped_when_the_loss_rises, "only-the-first")],
+    8: [(rate_falls_to_zero, "rate-changes")],
+    13: [(updated_after_each_text, "several-steps-for-one")],
 }

@@ -287,12 +287,14 @@ def padding_gets_the_lowest_score(x, memory, w_query, w_key, w_value, lengths):
 
 
 UNLISTED = {
-    1: [shortest_memory_for_all],
-    6: [padding_taken_out_of_the_weights],
-    13: [padding_gets_the_lowest_score],
+    1: [(shortest_memory_for_all, "one-length-for-all")],
+    13: [(padding_gets_the_lowest_score, "other-weights")],
 }
 ACCEPTED = {
-    "padding_taken_out_of_the_weights": (
-        "It differs where scores of padding are higher by several hundred than all others."
-    ),
+    6: [
+        (
+            padding_taken_out_of_the_weights,
+            "It differs where scores of padding are higher by several hundred than all others.",
+        )
+    ],
 }

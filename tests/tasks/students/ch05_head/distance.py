@@ -244,6 +244,6 @@ def callers_scores_lowered(scores, slope):
 
 
 UNLISTED = {
-    1: [own_position_hidden],
-    8: [callers_scores_lowered],
+    1: [(own_position_hidden, "itself-hidden")],
+    8: [(callers_scores_lowered, "changes-its-input")],
 }

@@ -609,9 +609,17 @@ class PresentHiddenWithTheFuture(nn.Module):
 
 
 UNLISTED = {
-    1: [DropoutLeftIn, ResidualAround, NormedOutput, FirstSampleForAll],
-    2: [HeadThatNormalizesQueries],
-    4: [ColumnsWhenItSeesAll],
-    6: [WithDropoutOfChapterSix],
-    10: [PresentHiddenWithTheFuture],
+    1: [
+        (DropoutLeftIn, "not-repeatable"),
+        (ResidualAround, "other-weights"),
+        (NormedOutput, "brought-each-row-of-your-outputs-to-mean-0-and-variance-1"),
+        (
+            FirstSampleForAll,
+            "used-the-first-item-of-the-products-of-queries-and-keys-for-all-items",
+        ),
+    ],
+    2: [(HeadThatNormalizesQueries, "other-weights")],
+    4: [(ColumnsWhenItSeesAll, "softmax-over-queries")],
+    6: [(WithDropoutOfChapterSix, "not-repeatable")],
+    10: [(PresentHiddenWithTheFuture, "diagonal-hidden")],
 }

@@ -260,5 +260,5 @@ def averaged(tokens, token_table, position_table, start):
 
 
 UNLISTED = {
-    1: [longest_start_for_all, averaged],
+    1: [(longest_start_for_all, "one-start-for-all"), (averaged, "halved-your-vectors")],
 }

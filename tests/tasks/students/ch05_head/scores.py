@@ -190,7 +190,7 @@ def future_hidden_already(x, w_query, w_key):
 
 
 UNLISTED = {
-    5: [scale_inside_the_argument],
-    6: [whole_root],
-    8: [future_hidden_already],
+    5: [(scale_inside_the_argument, "changes-its-input")],
+    6: [(whole_root, "wrong-scale")],
+    8: [(future_hidden_already, "future-hidden")],
 }

@@ -355,6 +355,6 @@ def scores_of_padding_overwritten(scores, past, start):
 
 
 UNLISTED = {
-    3: [padding_looked_for_at_the_end],
-    6: [scores_of_padding_overwritten],
+    3: [(padding_looked_for_at_the_end, "padding-at-the-end")],
+    6: [(scores_of_padding_overwritten, "changes-its-input")],
 }

@@ -351,8 +351,12 @@ def offset_of_one_head_only(x, heads):
 
 
 UNLISTED = {
-    1: [heads_in_reverse, scale_of_the_last, each_head_reads_the_last],
-    5: [scaled_by_the_mean_size],
-    13: [places_counted_in_own_size, scaled_by_an_equal_share],
-    15: [offset_of_one_head_only],
+    1: [
+        (heads_in_reverse, "other-channels"),
+        (scale_of_the_last, "one-scale-for-all"),
+        (each_head_reads_the_last, "other-weights"),
+    ],
+    5: [(scaled_by_the_mean_size, "one-scale-for-all")],
+    13: [(places_counted_in_own_size, "error"), (scaled_by_an_equal_share, "other-weights")],
+    15: [(offset_of_one_head_only, "other-channels")],
 }

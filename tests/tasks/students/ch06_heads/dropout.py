@@ -330,10 +330,18 @@ def normal_coins(found, p, training, generator):
 
 
 UNLISTED = {
-    1: [exactly_that_many, root_for_scale, added_noise, never_all],
-    2: [drop_what_should_be_kept],
-    6: [scaled_by_what_was_kept, a_fixed_number_of_heads],
-    7: [p_as_keep_probability],
-    9: [all_kept_at_one],
-    13: [normal_coins],
+    1: [
+        (exactly_that_many, "fixed-number"),
+        (root_for_scale, "wrong-factor"),
+        (added_noise, "wrong-share"),
+        (never_all, "wrong-without-chance"),
+    ],
+    2: [(drop_what_should_be_kept, "keeps-with-p")],
+    6: [
+        (scaled_by_what_was_kept, "rescaled-by-the-share"),
+        (a_fixed_number_of_heads, "fixed-number"),
+    ],
+    7: [(p_as_keep_probability, "keeps-with-p")],
+    9: [(all_kept_at_one, "wrong-without-chance")],
+    13: [(normal_coins, "wrong-share")],
 }

@@ -364,5 +364,5 @@ def reach_of_the_farthest(x, qkv, projection, reach):
 
 
 UNLISTED = {
-    5: [reach_of_the_farthest],
+    5: [(reach_of_the_farthest, "one-reach-for-all")],
 }

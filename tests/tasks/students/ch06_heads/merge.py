@@ -289,10 +289,13 @@ def others_speak_up(found, silenced):
 
 
 UNLISTED = {
-    1: [silenced_in_one_sample, heads_reversed_when_merged],
-    2: [merge_silencing_the_others],
-    5: [every_hth_channel_silenced],
-    6: [others_scaled_up],
-    9: [one_channel_for_each_head],
-    13: [others_speak_up],
+    1: [
+        (silenced_in_one_sample, "wrong-zeros"),
+        (heads_reversed_when_merged, "entries-from-elsewhere"),
+    ],
+    2: [(merge_silencing_the_others, "silences-the-others")],
+    5: [(every_hth_channel_silenced, "every-Hth-channel")],
+    6: [(others_scaled_up, "others-changed")],
+    9: [(one_channel_for_each_head, "silences-channels")],
+    13: [(others_speak_up, "others-changed")],
 }

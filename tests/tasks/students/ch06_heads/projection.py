@@ -451,7 +451,7 @@ class NormalizedAtTheEnd(nn.Module):
 
 
 UNLISTED = {
-    1: [HeadsDetached],
-    4: [DropoutAfterTheProjection],
-    5: [NormalizedAtTheEnd],
+    1: [(HeadsDetached, "findings-times-a-factor")],
+    4: [(DropoutAfterTheProjection, "not-repeatable")],
+    5: [(NormalizedAtTheEnd, "more-parameters")],
 }

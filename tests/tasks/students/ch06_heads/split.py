@@ -126,6 +126,12 @@ ODD = [
 # --- Answers that no list names ---
 
 
+def values_first(x, n_head):
+    B, T, W = x.shape
+    value, query, key = x.view(B, T, n_head, 3, W // n_head // 3).permute(3, 0, 2, 1, 4)
+    return query, key, value
+
+
 def keys_are_queries(x, n_head):
     B, T, W = x.shape
     parts = x.view(B, T, n_head, 3, W // n_head // 3).permute(3, 0, 2, 1, 4)
@@ -140,6 +146,6 @@ def queries_scaled_already(x, n_head):
 
 
 UNLISTED = {
-    1: [keys_are_queries],
-    6: [queries_scaled_already],
+    1: [(values_first, "results-in-another-order"), (keys_are_queries, "results-in-another-order")],
+    6: [(queries_scaled_already, "entries-changed")],
 }

@@ -234,5 +234,5 @@ class WithDropoutAtTheEnd(nn.Module):
 
 
 UNLISTED = {
-    13: [WithDropoutAtTheEnd],
+    13: [(WithDropoutAtTheEnd, "not-repeatable")],
 }

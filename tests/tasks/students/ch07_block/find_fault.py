@@ -471,8 +471,12 @@ def one_added_to_what_changes(block, B, T, C):
 
 
 UNLISTED = {
-    1: [tolerance_of_ten, faults_stay, answers_turned],
-    5: [forgets_to_clone],
-    7: [stream_by_correlation],
-    8: [one_added_to_what_changes],
+    1: [
+        (tolerance_of_ten, "nothing-changed"),
+        (faults_stay, "batch-always-accused"),
+        (answers_turned, "answers-turned-round"),
+    ],
+    5: [(forgets_to_clone, "batch-always-accused")],
+    7: [(stream_by_correlation, "not-run")],
+    8: [(one_added_to_what_changes, "constant-nudge")],
 }

@@ -412,8 +412,12 @@ def eps_as_floor_of_the_norm(x, gain, shift, groups, eps):
 
 
 UNLISTED = {
-    1: [gain_of_the_group, shift_subtracted, eps_squared],
-    5: [centers_in_place],
-    9: [groups_of_so_many_channels],
-    15: [eps_as_floor_of_the_norm],
+    1: [
+        (gain_of_the_group, "gain-of-the-first-group"),
+        (shift_subtracted, "other-gain"),
+        (eps_squared, "other-statistics"),
+    ],
+    5: [(centers_in_place, "changes-its-input")],
+    9: [(groups_of_so_many_channels, "groups-for-their-width")],
+    15: [(eps_as_floor_of_the_norm, "eps-as-a-floor")],
 }

@@ -352,14 +352,17 @@ def conditional_swallows_matrices(
 
 UNLISTED = {
     1: [
-        final_norm_in_every_block,
-        tied_takes_off_the_embedding,
-        half_a_parameter,
-        one_too_many,
-        output_of_the_block_size,
+        (final_norm_in_every_block, "miscounted-norms"),
+        (tied_takes_off_the_embedding, "miscounted-embeddings"),
+        (half_a_parameter, "miscounted-attention"),
+        (one_too_many, "miscounted-embeddings"),
+        (output_of_the_block_size, "miscounted-output"),
     ],
-    2: [count_of_one_block],
-    6: [tied_taken_off_twice],
-    9: [total_without_positions, every_head_has_all_channels],
-    14: [conditional_swallows_matrices],
+    2: [(count_of_one_block, "one-block-only")],
+    6: [(tied_taken_off_twice, "total-is-not-the-sum")],
+    9: [
+        (total_without_positions, "total-is-not-the-sum"),
+        (every_head_has_all_channels, "heads-multiply"),
+    ],
+    14: [(conditional_swallows_matrices, "miscounted-feed-forward")],
 }

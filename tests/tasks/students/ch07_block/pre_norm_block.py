@@ -572,6 +572,6 @@ class DropoutOfTheLibrary(nn.Module):
 
 
 UNLISTED = {
-    1: [MemoryReversed, LastNotAdded],
-    9: [DropoutOfTheLibrary],
+    1: [(MemoryReversed, "memory-changed"), (LastNotAdded, "one-skip-missing")],
+    9: [(DropoutOfTheLibrary, "not-repeatable")],
 }

@@ -490,6 +490,6 @@ class HalfInsteadOfRoot(nn.Module):
 
 
 UNLISTED = {
-    1: [BranchesCopied],
-    13: [HalfInsteadOfRoot],
+    1: [(BranchesCopied, "one-branch-for-all")],
+    13: [(HalfInsteadOfRoot, "another-factor")],
 }

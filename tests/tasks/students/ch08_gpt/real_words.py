@@ -94,16 +94,15 @@ def looked_up_in_the_text():
 
 
 UNLISTED = {
-    2: [words_that_are_not_real],
-    4: [hot_and_cool_exchanged],
-    5: [percents],
-    12: [pieces_of_the_text],
-    13: [looks_in_the_text, without_punctuation_and_capitals, set_of_symbols],
-    14: [words_found_in_the_string],
-    15: [split_at_single_spaces],
-    16: [looked_up_in_the_text],
+    2: [(words_that_are_not_real, None)],
+    4: [(hot_and_cool_exchanged, None)],
+    5: [(percents, None)],
+    12: [(pieces_of_the_text, None)],
+    13: [(looks_in_the_text, None), (set_of_symbols, None)],
+    14: [(words_found_in_the_string, None)],
+    16: [(looked_up_in_the_text, None)],
 }
 ACCEPTED = {
-    "without_punctuation_and_capitals": "Its numbers lie where those of right runs do.",
-    "split_at_single_spaces": "Its numbers lie where those of right runs do.",
+    13: [(without_punctuation_and_capitals, "Its numbers lie where those of right runs do.")],
+    15: [(split_at_single_spaces, "Its numbers lie where those of right runs do.")],
 }

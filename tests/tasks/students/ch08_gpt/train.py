@@ -264,7 +264,7 @@ def softmax_over_the_contexts(batches, vocab_size, block_size):
 
 
 UNLISTED = {
-    2: [trained_backwards],
-    4: [small_constant_rate],
-    5: [softmax_over_the_contexts],
+    2: [(trained_backwards, None)],
+    4: [(small_constant_rate, None)],
+    5: [(softmax_over_the_contexts, None)],
 }

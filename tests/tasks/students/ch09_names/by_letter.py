@@ -448,6 +448,6 @@ def ignored_ones_take_no_place(logits, x, y, boundary, longest):
 
 
 UNLISTED = {
-    1: [up_to_that_place],
-    16: [ignored_ones_take_no_place],
+    1: [(up_to_that_place, "up-to-that-place")],
+    16: [(ignored_ones_take_no_place, "ignored-take-no-place")],
 }

@@ -400,6 +400,6 @@ def mean_of_the_batches(model, batches):
 
 
 UNLISTED = {
-    1: [sums_of_losses],
-    7: [mean_of_the_batches],
+    1: [(sums_of_losses, "first-loss")],
+    7: [(mean_of_the_batches, "gradients-scaled")],
 }

@@ -366,8 +366,8 @@ def targets_of_windows_side_by_side(model, tokens, lengths):
 
 
 UNLISTED = {
-    1: [perplexities],
-    6: [longest_is_named_last],
-    8: [mean_of_the_means_of_batches],
-    13: [targets_of_windows_side_by_side],
+    1: [(perplexities, "perplexities")],
+    6: [(longest_is_named_last, "other-targets")],
+    8: [(mean_of_the_means_of_batches, "chunks-averaged")],
+    13: [(targets_of_windows_side_by_side, "other-targets-asked")],
 }

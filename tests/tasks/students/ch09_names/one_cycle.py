@@ -287,5 +287,5 @@ def ends_at_zero(step, steps, rise, **rest):
 
 
 UNLISTED = {
-    1: [whole_cosine, ends_at_zero],
+    1: [(whole_cosine, "rate-at-the-ends"), (ends_at_zero, "other-course")],
 }

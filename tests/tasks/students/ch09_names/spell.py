@@ -427,7 +427,7 @@ def training_mode_in_the_end(model, *given):
     return letters
 
 
-def _spell_of_set_2(model, prefix, uniform, temperature, over, cut):
+def _spelled(model, prefix, uniform, temperature, over, cut):
     was_training = model.training
     model.eval()
     letters = list(prefix)
@@ -452,9 +452,7 @@ def spelled_without_dividing_again(model, prefix, shortest, longest, temperature
             probabilities[0] = 0
         return probabilities
 
-    return _spell_of_set_2(
-        model, prefix, uniform, temperature, lambda found: len(found) == longest, cut
-    )
+    return _spelled(model, prefix, uniform, temperature, lambda found: len(found) == longest, cut)
 
 
 # "your functions leave what they are given as it was": the numbers are the caller's list.
@@ -478,7 +476,7 @@ def numbers_are_popped_off_the_list(model, prefix, shortest, longest, temperatur
 
 
 UNLISTED = {
-    1: [drawn_from_the_other_end, training_mode_in_the_end],
-    2: [spelled_without_dividing_again],
-    5: [numbers_are_popped_off_the_list],
+    1: [(drawn_from_the_other_end, "other-names"), (training_mode_in_the_end, "mode-not-restored")],
+    2: [(spelled_without_dividing_again, "boundary-still-drawn")],
+    5: [(numbers_are_popped_off_the_list, "changes-its-input")],
 }

@@ -369,6 +369,10 @@ def boundary_is_appended_to_the_names(names, order, batch_size, block_size):
 
 
 UNLISTED = {
-    1: [rows_reversed, targets_two_ahead, two_boundaries],
-    5: [boundary_is_appended_to_the_names],
+    1: [
+        (rows_reversed, "other-names-read"),
+        (targets_two_ahead, "off-by-one-position"),
+        (two_boundaries, "shape"),
+    ],
+    5: [(boundary_is_appended_to_the_names, "changes-its-input")],
 }

@@ -161,10 +161,14 @@ def empty_lines_among_the_300():
 
 
 UNLISTED = {
-    2: [waste_as_the_share_of_symbols],
-    4: [waste_per_real_symbol],
-    12: [mean_of_the_lines_shares],
-    13: [one_function_for_both, mean_of_the_shares_of_lines, empty_lines_among_the_300],
-    14: [one_function_for_both],
-    15: [mean_of_the_lines_shares],
+    2: [(waste_as_the_share_of_symbols, None)],
+    4: [(waste_per_real_symbol, None)],
+    12: [(mean_of_the_lines_shares, None)],
+    13: [
+        (one_function_for_both, None),
+        (mean_of_the_shares_of_lines, None),
+        (empty_lines_among_the_300, None),
+    ],
+    14: [(one_function_for_both, None)],
+    15: [(mean_of_the_lines_shares, None)],
 }

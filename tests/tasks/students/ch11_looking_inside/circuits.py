@@ -153,6 +153,6 @@ def embeddings_exchanged_in_ov(embedding, query, key, value, output, unembedding
 
 
 UNLISTED = {
-    2: [circuits_of_key_and_value],
-    4: [embeddings_exchanged_in_ov],
+    2: [(circuits_of_key_and_value, "another-product")],
+    4: [(embeddings_exchanged_in_ov, "another-product")],
 }

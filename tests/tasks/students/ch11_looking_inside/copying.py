@@ -163,5 +163,5 @@ def found_in_percent():
 
 
 UNLISTED = {
-    4: [found_in_percent],
+    4: [(found_in_percent, "percent")],
 }

@@ -194,8 +194,8 @@ def variance_about_zero(streams, gain, shift, eps, unembedding):
 
 
 UNLISTED = {
-    7: [norm_of_the_last_only],
-    11: [center_the_streams_in_place],
-    12: [without_the_embedding],
-    13: [variance_about_zero],
+    7: [(norm_of_the_last_only, "other-norm")],
+    11: [(center_the_streams_in_place, "changes-its-input")],
+    12: [(without_the_embedding, "first-missing")],
+    13: [(variance_about_zero, "other-statistics")],
 }

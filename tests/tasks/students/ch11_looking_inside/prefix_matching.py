@@ -219,5 +219,5 @@ def itself_left_out(weights, tokens):
 
 
 UNLISTED = {
-    12: [itself_left_out],
+    12: [(itself_left_out, "itself-left-out")],
 }

@@ -243,7 +243,7 @@ def factor_of_the_first_try(V, T, strength):
 
 
 UNLISTED = {
-    1: [only_as_many_as_positions, also_into_the_token],
-    8: [position_zero_asks_for_itself],
-    10: [factor_of_the_first_try],
+    1: [(only_as_many_as_positions, "hidden-scores"), (also_into_the_token, "written-differs")],
+    8: [(position_zero_asks_for_itself, "hidden-scores")],
+    10: [(factor_of_the_first_try, "another-score")],
 }

@@ -364,6 +364,6 @@ def logarithm_of_the_mean(run, texts, targets, sources, reference):
 
 
 UNLISTED = {
-    8: [row_and_column_by_the_number_of_layers],
-    15: [logarithm_of_the_mean],
+    8: [(row_and_column_by_the_number_of_layers, "divided-and-exchanged")],
+    15: [(logarithm_of_the_mean, "other-loss")],
 }

@@ -400,9 +400,9 @@ def trimmed_too_short(query, key, value, keys, values, lengths):
 
 
 UNLISTED = {
-    1: [everybodys_length],
-    2: [step_at_the_place_of_the_longest],
-    5: [leftovers_become_zeros],
-    6: [values_written_in_place],
-    13: [trimmed_too_short],
+    1: [(everybodys_length, "misplaced")],
+    2: [(step_at_the_place_of_the_longest, "written-behind-the-longest")],
+    5: [(leftovers_become_zeros, "zero-mask")],
+    6: [(values_written_in_place, "changes-its-input")],
+    13: [(trimmed_too_short, "other-found")],
 }

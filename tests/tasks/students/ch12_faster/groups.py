@@ -391,5 +391,5 @@ def members_from_all_over(x, query, key, value, n_head, n_group):
 
 
 UNLISTED = {
-    8: [members_from_all_over],
+    8: [(members_from_all_over, "shared-otherwise")],
 }

@@ -305,9 +305,9 @@ def scales_not_transposed(weight, bits, group):
 
 
 UNLISTED = {
-    1: [scale_of_mean_and_spread],
-    5: [scales_have_a_least],
-    6: [every_one_squeezed],
-    7: [all_codes_of_the_range],
-    15: [scales_not_transposed],
+    1: [(scale_of_mean_and_spread, "other-scales")],
+    5: [(scales_have_a_least, "least-scale")],
+    6: [(every_one_squeezed, "axis-of-one")],
+    7: [(all_codes_of_the_range, "one-code-too-many")],
+    15: [(scales_not_transposed, "other-scales")],
 }

@@ -294,7 +294,7 @@ def scored_before_written(query, key, value, keys, values, count, slope):
 
 
 UNLISTED = {
-    5: [a_queue_when_it_is_full],
-    9: [rest_with_the_sign_of_java],
-    14: [scored_before_written],
+    5: [(a_queue_when_it_is_full, "moved-up")],
+    9: [(rest_with_the_sign_of_java, "wrong-after")],
+    14: [(scored_before_written, "wrong-after")],
 }

@@ -280,7 +280,6 @@ def exponent_doubled(x, positions, rotated, base):
 
 
 UNLISTED = {
-    5: [without_a_rest_nothing_is_turned],
-    13: [exponent_doubled],
+    5: [(without_a_rest_nothing_is_turned, "some-calls")],
+    13: [(exponent_doubled, "other-angles")],
 }
-UNTOLD = {"without_a_rest_nothing_is_turned"}

@@ -372,7 +372,10 @@ def sink_only_as_a_maximum(chunks, sink):
 
 
 UNLISTED = {
-    1: [sink_once_a_chunk, sink_as_a_number_of_weight],
-    8: [sink_counts_one],
-    9: [sink_only_as_a_maximum],
+    1: [
+        (sink_once_a_chunk, "sink-in-every-chunk"),
+        (sink_as_a_number_of_weight, "sink-not-exponentiated"),
+    ],
+    8: [(sink_counts_one, "sink-is-a-constant")],
+    9: [(sink_only_as_a_maximum, "sink-forgotten")],
 }

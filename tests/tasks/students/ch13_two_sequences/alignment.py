@@ -255,10 +255,9 @@ def padding_times_zero(weights, links, real):
 
 
 UNLISTED = {
-    4: [more_than_half_of_the_weight],
-    5: [more_than_half_of_the_weight_of_set_5],
-    6: [padding_times_zero],
+    4: [(more_than_half_of_the_weight, "by-weight")],
+    5: [(more_than_half_of_the_weight_of_set_5, "by-weight")],
 }
 ACCEPTED = {
-    "padding_times_zero": ("It differs where all of a head's weight is on padding."),
+    6: [(padding_times_zero, "It differs where all of a head's weight is on padding.")],
 }

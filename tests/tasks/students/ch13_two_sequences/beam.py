@@ -556,5 +556,5 @@ def topk_of_too_few(log_probabilities, start, end, width, longest, power):
 
 
 UNLISTED = {
-    6: [topk_of_too_few],
+    6: [(topk_of_too_few, "error")],
 }

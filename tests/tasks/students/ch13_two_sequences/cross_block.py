@@ -557,5 +557,5 @@ class ChannelsDealtToHeads(nn.Module):
 
 
 UNLISTED = {
-    6: [ChannelsDealtToHeads],
+    6: [(ChannelsDealtToHeads, "heads-interleaved")],
 }

@@ -279,6 +279,6 @@ def own_predictions_continued(table, shift, trained):
 
 
 UNLISTED = {
-    6: [with_a_little_ridge],
-    15: [own_predictions_continued],
+    6: [(with_a_little_ridge, "ridge")],
+    15: [(own_predictions_continued, "other-choices")],
 }

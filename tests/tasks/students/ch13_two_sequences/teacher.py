@@ -314,5 +314,5 @@ def longest_text_first(texts, start, end, pad, longest):
 
 
 UNLISTED = {
-    14: [longest_text_first],
+    14: [(longest_text_first, "other-rows")],
 }
