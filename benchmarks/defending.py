@@ -20,7 +20,9 @@ import itertools
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -31,6 +33,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_judges.defending import asking, choosing, kinds, papers
 from course_judges.defending.asking import unasked
@@ -44,6 +47,9 @@ from course_tasks.variant_runs import run_variants_on_bytes
 ROOT = Path(__file__).parent.parent
 STUDENTS = ROOT / "tests" / "tasks"
 WANTED, SHARE = 8, 0.8
+# Some printed variant may be a loop without end, or fill memory.
+SECONDS_OF_A_CALL, GIGABYTES = 5, 4
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def answers(chosen):
@@ -63,8 +69,14 @@ def answers(chosen):
                 program = program_of([inspect.getsource(module)], name)
             except (TypeError, OSError):
                 program = None
-            if program is not None:
+            if program is not None and _defines(program, answer):
                 yield task, style, program, vars(module)
+
+
+def _defines(program, answer):
+    """False for a class whose name in the collection is that of a method it was made from."""
+    wanted = ast.ClassDef if inspect.isclass(answer) else ast.FunctionDef
+    return any(isinstance(node, wanted) and node.name == program.name for node in program.tree.body)
 
 
 def found_of(task, program, space, student):
@@ -126,7 +138,7 @@ class Bare:
             value = self.shown.arguments[one.name]
             text = re.sub(r"(-?)∞", r'float("\1inf")', one.text).replace("NaN", 'float("nan")')
             if value.kind != "array":
-                held[one.name] = ast.literal_eval(one.text)
+                held[one.name] = eval(one.text, {"tensor": torch.tensor})
             elif value.python:
                 held[one.name] = eval(text)
             else:
@@ -138,6 +150,7 @@ class Bare:
     def call(self, source, change=None):
         """What the asked function returns; the error where it stops."""
         own = dict(self.space)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_A_CALL)
         try:
             exec(compile(source, "<paper>", "exec"), own)
             held = self.arguments()
@@ -161,6 +174,8 @@ class Bare:
                 return getattr(module, method)(**rest)
         except Exception as error:
             return error
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def as_value(result):
@@ -211,7 +226,7 @@ def solved(bare, question):
     texts = [option.text for option in question.options]
     if question.kind in ("read", "shape"):
         found = re.match(
-            r"(?:What does|Which shape has) `(\w+)(.*?)`.* right after your line (\d+)",
+            r"(?:What does|What is the shape of) `(\w+)(.*?)`.* right after your line (\d+)",
             question.text,
         )
         if not found:
@@ -226,11 +241,11 @@ def solved(bare, question):
             said = f"`{written(value.at(tuple(map(int, re.findall(r'[0-9]+', index)))))}`"
         return texts.index(said) if said in texts else None
     entry = re.search(r"entry `\[([\d, ]+)\]`", question.text)
-    part = re.search(r"`\[(\d+)\]` of what", question.text)
+    part = re.search(r"the (\w+) value that", question.text)
 
     def part_of(result):
         if part:
-            result = result[int(part.group(1))]
+            result = result[ORDINALS.index(part.group(1))]
         value = as_value(result)
         if entry and value.shape == whole.shape:
             value = value.at(tuple(map(int, entry.group(1).split(","))))
@@ -238,7 +253,8 @@ def solved(bare, question):
 
     source = "\n".join(text for _, text in bare.code)
     if question.kind in ("change", "find"):
-        whole = as_value(bare.call(source)[int(part.group(1))] if part else bare.call(source))
+        whole = bare.call(source)
+        whole = as_value(whole[ORDINALS.index(part.group(1))] if part else whole)
         mine = part_of(bare.call(source))
     if question.kind == "change":
         result = bare.call(changed(bare.code, question.text))
@@ -265,13 +281,164 @@ def solved(bare, question):
                 fitting.append(number)
         # Another one may agree on this input by chance; it differs on drawn ones.
         return question.right if question.right in fitting else None
+    if question.kind == "stop":
+        results = [bare.call(changed(bare.code, text)) for text in texts]
+        fitting = [n for n, one in enumerate(results) if isinstance(one, Exception)]
+        return fitting[0] if len(fitting) == 1 else None
+    if question.kind == "nan":
+        results = [bare.call(source, specially(text)) for text in texts]
+        fitting = [n for n, one in enumerate(results) if holds_nan(one)]
+        return fitting[0] if len(fitting) == 1 else None
+    if question.kind == "leak":
+        fitting = [n for n, text in enumerate(texts) if leaks(bare, changed(bare.code, text))]
+        return fitting[0] if len(fitting) == 1 else None
+    if question.kind == "scale":
+        return of_growth(bare, question)
     return -1
+
+
+def specially(words):
+    """The change of an input that an option of a question about NaN names."""
+    name = re.search(r"`([^`]+)`", words).group(1)
+
+    def change(held):
+        array = held[name].clone()
+        if "opposite" in words:
+            array = -array
+        elif "times as large" in words:
+            array = array * int(re.search(r"(\d+) times", words).group(1))
+        elif words.startswith("Every number"):
+            array[...] = float(words.rpartition(" ")[2])
+        else:
+            array[(0,) * max(1, array.ndim - 1)] = -torch.inf if "−∞" in words else 0.0
+        return {**held, name: array}
+
+    return change
+
+
+def holds_nan(result):
+    if isinstance(result, list | tuple | dict):
+        held = result.values() if isinstance(result, dict) else result
+        return any(map(holds_nan, held))
+    is_float = isinstance(result, torch.Tensor) and result.is_floating_point()
+    return (is_float or isinstance(result, float)) and bool(np.isnan(as_value(result).array).any())
+
+
+def leaks(bare, source):
+    """Whether a later position changes an earlier result, by changing the last position."""
+    first = next(
+        value
+        for name, value in bare.arguments().items()
+        if isinstance(value, torch.Tensor) and value.ndim > 1 and not name.startswith("self.")
+    )
+    T = first.shape[-2]
+
+    def otherwise(held):
+        made = {}
+        for name, value in held.items():
+            made[name] = value
+            if isinstance(value, torch.Tensor) and not name.startswith("self."):
+                made[name] = value = value.clone()
+                for axis in range(max(0, value.ndim - 2), value.ndim):
+                    if value.shape[axis] == T:
+                        last = value.select(axis, T - 1)
+                        last += torch.randint(1, 4, last.shape).to(last.dtype)
+        return made
+
+    earlier = False
+    for seed in range(6):
+        torch.manual_seed(seed)
+        results = [bare.call(source), bare.call(source, otherwise)]
+        one, other = (torch.as_tensor(as_value(result).array) for result in results)
+        axis = max(n for n in range(one.ndim - 1 or 1) if one.shape[n] == T)
+        before = [part.narrow(axis, 0, T - 1) for part in (one, other)]
+        earlier |= not torch.allclose(*before, atol=1e-5, equal_nan=True)
+    return earlier
+
+
+class Counting(TorchDispatchMode):
+    """Counts multiplications of matrix products, and numbers that go into or come out of all else,
+    by line, below what `course_tasks.variant_runs` looks at.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.lines = Counter()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != "<paper>":
+            frame = frame.f_back
+        if frame is not None:
+            name = function.overloadpacket.__name__
+            made = _numel(result)
+            if name in ("mm", "bmm", "dot", "mv", "addmm"):
+                made *= args[-2 if name == "addmm" else 0].shape[-1]
+            elif function.is_view:
+                made = 0
+            else:
+                made = max(made, *map(_numel, args), 0)
+            self.lines[frame.f_lineno] += made
+        return result
+
+
+def _numel(value):
+    if isinstance(value, list | tuple):
+        return sum(map(_numel, value))
+    return value.numel() if isinstance(value, torch.Tensor) else 0
+
+
+def of_growth(bare, question):
+    """How often a line computes when the lengths double that a question names."""
+    shapes = re.findall(r"`([^`]+)` has the shape `(.+?)` instead of `(.+?)`", question.text)
+    numbers = re.findall(r"`([^`]+)` is (\d+) instead of (\d+)", question.text)
+
+    def longer(which):
+        def change(held):
+            made = dict(held)
+            for name, *two in shapes:
+                shape = ast.literal_eval(two[which])
+                old = held[name]
+                made[name] = torch.zeros(shape, dtype=old.dtype) + old.flatten()[0]
+            for name, *two in numbers:
+                whole = next(n for n in held if n in (name, n[: n.find("(")] + f"({name}=…)"))
+                made[whole] = int(two[which])
+            return made
+
+        return change
+
+    counts = []
+    for which in (1, 0):
+        with Counting() as mode:
+            result = bare.call("\n".join(text for _, text in bare.code), longer(which))
+        if isinstance(result, Exception):
+            return -1
+        counts.append(mode.lines)
+    growth = {line: counts[1][line] / n for line, n in counts[0].items() if n}
+    texts = [option.text for option in question.options]
+    if "Which line" in question.text:
+        lines = [int(re.match(r"Line (\d+)", text).group(1)) for text in texts]
+        fitting = [n for n, line in enumerate(lines) if abs(growth.get(line, 1) / 4 - 1) < 0.2]
+        return fitting[0] if len(fitting) == 1 else None
+    line = int(re.search(r"your line (\d+)", question.text).group(1))
+    if line not in growth:
+        return -1
+    near = min((1, 2, 4, 8), key=lambda n: abs(growth[line] / n - 1))
+    words = {1: "stays as it is", 2: "doubles", 4: "4 times", 8: "8 times"}[near]
+    return next(n for n, text in enumerate(texts) if words in text)
+
+
+def _too_long(_number, _frame):
+    raise TimeoutError(f"took more than {SECONDS_OF_A_CALL} s")
 
 
 def solve(most, chosen):
     """Solve questions of many papers again, and print which keys do not hold."""
     tried, wrong, skipped = Counter(), [], Counter()
-    leaks = 0
+    shown_pieces = 0
+    resource.setrlimit(resource.RLIMIT_DATA, (GIGABYTES * 2**30,) * 2)
+    signal.signal(signal.SIGALRM, _too_long)
     rng = np.random.default_rng(0)
     every = list(answers(chosen))
     for number in rng.permutation(len(every)):
@@ -279,9 +446,9 @@ def solve(most, chosen):
         found = found_of(task, program, space, style)
         paper = papers.paper(found, style, int(rng.integers(2**31)))
         bare = Bare(Shown(found), space)
-        leaks += leaked(task, program, paper)
+        shown_pieces += leaked(task, program, paper)
         for question in paper.questions:
-            if question.kind in ("change", "find", "read", "same") and not bare.shown.on_paper:
+            if question.kind != "why" and not bare.shown.on_paper:
                 skipped[question.kind] += 1
                 continue
             try:
@@ -298,7 +465,8 @@ def solve(most, chosen):
             break
     print(f"{sum(tried.values())} questions solved again: {dict(tried)}")
     print(f"not solved here: {dict(skipped)}")
-    print(f"papers with {TOKENS} tokens of the reference in a row: {leaks}")
+    print(f"papers with {TOKENS} tokens of the reference in a row: {shown_pieces}")
+    print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
     print(f"keys that do not hold: {len(wrong)}")
     for task, style, question, mine in wrong:
         print(f"\n{task} {style} {question.kind} right {question.right} mine {mine}")

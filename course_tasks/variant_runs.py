@@ -45,6 +45,8 @@ FILE = "<defended>"
 
 # Instead of results that are others each time, as those that read memory nobody has written.
 UNSTEADY = "gives another result each time"
+# Nobody can say of these that they stop with an error.
+TOO_LONG, TOO_MUCH = "takes too long", "takes too much memory"
 # In place of values: the name of an error, and what stands there if the error is not the program's.
 ERROR, OUTSIDE = "error", "(outside)"
 
@@ -326,8 +328,12 @@ def _of_program(asked: _Asked, program: Mapping[str, str], clock: _Clock) -> dic
             for one in roles["counted"]:
                 found["counts"][str(one)] = _counted(ask, bare, case, sets[one])
     except TooLongError:
-        return {"error": "takes too long"}
-    except (KeyboardInterrupt, MemoryError):
+        return {"error": TOO_LONG}
+    except MemoryError:
+        if first:
+            raise
+        return {"error": TOO_MUCH}
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # a class of the student's may raise where it is defined
         return {"error": type(error).__name__[:_MOST_CHARACTERS]}
@@ -565,6 +571,10 @@ def operations(function: Any, args: Sequence[Any], result: Any) -> int:
     if name in ("__get__", "__set__", "size", "dim"):
         return 0
     made = _numbers(result)
+    if name == "__getitem__":  # of a large tensor, only a part is read
+        return made
+    if name == "__setitem__":
+        return _numbers(args[0][args[1]])
     if name in _PRODUCTS and args and isinstance(args[0], torch.Tensor) and args[0].ndim:
         return made * int(args[0].shape[-1])
     if name == "einsum" and args and isinstance(args[0], str):
@@ -579,6 +589,7 @@ _VIEWS = frozenset({
     "view", "transpose", "permute", "unsqueeze", "squeeze", "expand", "detach", "chunk", "split",
     "unbind", "narrow", "swapaxes", "movedim", "select", "mT", "T", "as_strided", "view_as",
     "unflatten", "diagonal", "dim", "numel", "item", "tolist", "is_floating_point", "new_tensor",
+    "numpy", "__array__",
 })  # fmt: skip
 
 

@@ -25,6 +25,8 @@ _ASKED_ALOUD = 3
 _KINDS_ALOUD = ("shape", "read", "change", "scale", "why")
 # Options that are shorter stand in two columns.
 _SHORT = 44
+# Of a line of text, and of a page; a longer paper is set smaller.
+_CHARACTERS, _POINTS_OF_A_PAGE = 95, 750
 
 
 def page(papers: Sequence[Paper], title: str, *, keys: bool = False) -> str:
@@ -48,17 +50,30 @@ def page(papers: Sequence[Paper], title: str, *, keys: bool = False) -> str:
         footer=_FOOTER,
         short=Markup(' class="short"'),
         right=Markup(' class="right"'),
+        dense=Markup(' class="dense"'),
     )
 
 
 def _of_paper(paper: Paper) -> dict[str, Any]:
     return {
         "title": paper.title,
+        "dense": _points(paper) > _POINTS_OF_A_PAGE,
         "student": paper.student,
         "code": paper.code,
         "given": [one.line for one in paper.given],
         "questions": [_of_question(one) for one in paper.questions],
     }
+
+
+def _points(paper: Paper) -> float:
+    """About how long a paper is when it is printed, in points."""
+    given = sum(1 + len(one.line) // _CHARACTERS for one in paper.given)
+    lines = 0
+    for one in paper.questions:
+        rows = [1 + len(option.text) // _CHARACTERS for option in one.options] or [2]
+        short = max(len(option.text) for option in one.options) <= _SHORT if one.options else False
+        lines += 1 + len(one.text) // _CHARACTERS + (len(rows) // 2 if short else sum(rows))
+    return 150 + 11 * (len(paper.code) + given) + 12.8 * lines + 10 * len(paper.questions)
 
 
 def _of_question(question: Question) -> dict[str, Any]:

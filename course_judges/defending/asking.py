@@ -28,7 +28,7 @@ from course_tasks import catalogue
 from course_tasks.answers import Answers, Array
 from course_tasks.observing import nothing
 from course_tasks.probing import Inputs
-from course_tasks.variant_runs import ERROR, OUTSIDE, UNSTEADY, packed
+from course_tasks.variant_runs import ERROR, OUTSIDE, TOO_LONG, TOO_MUCH, UNSTEADY, packed
 
 # Their answers train a model, which no run on small inputs does in time.
 _TRAIN = ("08/train", "my-gpt/train", "my-gpt/write")
@@ -78,6 +78,8 @@ class Plan:
         A set, the input that is special in it, and how, with `{name}` for it.
     small : bool
         Whether the shown inputs are small enough for paper.
+    positions : tuple of (str, int)
+        See `small_inputs.Recipe`.
     """
 
     task: str
@@ -89,6 +91,12 @@ class Plan:
     pairs: tuple[tuple[int, int, str], ...] = ()
     special: tuple[tuple[int, str, str], ...] = ()
     small: bool = True
+    positions: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def numbers_of_positions(self) -> tuple[str, ...]:
+        """The inputs that are a number of positions themselves."""
+        return tuple(name for name, axis in self.positions if axis < 0)
 
     @cached_property
     def programs(self) -> list[dict[str, str]]:
@@ -227,7 +235,8 @@ def plan(
         "counted": counted,
     }
     return Plan(
-        *(task, recipe.case, program, chosen, tuple(sets), roles, tuple(pairs), tuple(special))
+        *(task, recipe.case, program, chosen, tuple(sets), roles, tuple(pairs), tuple(special)),
+        positions=recipe.positions,
     )
 
 
@@ -302,9 +311,10 @@ class Run:
     @property
     def odd(self) -> bool:
         """Whether nothing can be said of it: it returned something for the shown input that no task
-        can take apart, or something else each time.
+        can take apart, or something else each time, or came to no end.
         """
-        return self.stopped(0) == OUTSIDE or self.error in (UNSTEADY, UNREADABLE)
+        unclear = (UNSTEADY, UNREADABLE, TOO_LONG, TOO_MUCH)
+        return self.stopped(0) == OUTSIDE or self.error in unclear
 
     def same(self, other: Run, number: int) -> bool:
         """True if two programs gave the same on one set."""

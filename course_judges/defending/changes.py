@@ -27,6 +27,8 @@ _AROUND = (
 # Names are exchanged only for so many others, or they would crowd out everything else.
 _MOST_NAMES = 2
 _LONGEST_LINE = 110
+# What becomes of −1 by a slip, and gives itself away.
+_MINUS_ZERO = re.compile(r"[(,=\[: ]-0(?![.\d])")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,13 @@ class Edit:
             return f"leave out {self.where}: `{self.before}`"
         becomes = "becomes" if self.first == self.last else "become"
         return f"{self.where} {becomes} `{self.after}`"
+
+    @property
+    def condition(self) -> str:
+        """The change behind an "if"."""
+        if self.after:
+            return self.said
+        return f"{self.where} {'is' if self.first == self.last else 'are'} left out"
 
 
 def edits(
@@ -291,6 +300,8 @@ def _made(
                 return None
             return _left_out(program, statement)
         text = ast.unparse(ast.fix_missing_locations(new)) if node is not statement else _head(new)
+        if isinstance(new, ast.Name) and new.id in MODULES:
+            return None  # nobody takes a module for a value
     except (AttributeError, ValueError, TypeError, IndexError, SyntaxError):
         return None
     wanted = trees.replaced(node, new)
@@ -375,7 +386,7 @@ def _edit(operator: str, program: Program, statement: Any, source: str) -> Edit 
     while len(old) > 1 and len(new) > 1 and old[-1] == new[-1]:
         old, new, last = old[:-1], new[:-1], last - 1
     before, after = (" ".join(_bare(line) for line in part) for part in (old, new))
-    if not after or max(len(before), len(after)) > _LONGEST_LINE:
+    if not after or max(len(before), len(after)) > _LONGEST_LINE or _MINUS_ZERO.search(after):
         return None
     try:
         compile(source, "<variant>", "exec")

@@ -15,7 +15,7 @@ import numpy as np
 from course_judges import catalogue
 from course_judges.defending.contract import Option, Question
 from course_judges.defending.program import RETURNED
-from course_judges.defending.shown import GENERATOR, Shown, Variant, short
+from course_judges.defending.shown import GENERATOR, Shown, Variant, part_said, short
 from course_judges.defending.values import Value, places, presentable, written, written_shape
 
 WRONG = 3
@@ -85,7 +85,9 @@ def _take(
     for value, reason in candidates:
         if len(taken) == WRONG:
             break
-        if all(value.apart(other) for other in (right, *(one for one, _ in taken))):
+        if presentable(value) and all(
+            value.apart(other) for other in (right, *(one for one, _ in taken))
+        ):
             taken.append((value, reason))
     return [Option(write(value), right=False, reason=reason) for value, reason in taken]
 
@@ -110,7 +112,7 @@ def _read(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             if len(wrong) < WRONG:
                 continue
             made += 1
-            all_of_it = index and len(value.numbers) <= _LONGEST_VALUE
+            all_of_it = index and presentable(value)
             whole = f" All of it: `{written(value)}`." if all_of_it else ""
             because = f"Your code was run on this input.{whole}"
             options = [Option(f"`{written(right)}`", right=True, reason=because), *wrong]
@@ -145,8 +147,7 @@ def _entry(name: str, index: tuple[int, ...], value: Value, line: int) -> str:
         at = f"[{', '.join(map(str, index))}]"
     if name_is_plain(name):
         return f"`{name}{at}`"
-    part = f"what line {line} returns"
-    part = f"part `{name}` of {part}" if name else part
+    part = part_said(name, f"line {line}")
     return f"entry `{at}` of {part}" if at else part
 
 
@@ -170,7 +171,7 @@ def _misread(
         if other is None or not _legible(other) or other.shape != value.shape:
             continue
         if presentable(other.at(index)):
-            yield other.at(index), f"That comes out if {one.edit.said}."
+            yield other.at(index), f"That comes out if {one.edit.condition}."
     others = list(places(value.shape))
     for number in rng.permutation(len(others)):
         other_index = others[number]
@@ -221,7 +222,7 @@ def _shape(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         what = f"`{name}`" if name_is_plain(name) else _entry(name, (), value, line)
         said = f" {_after(line, count)}" if name_is_plain(name) else ""
         topic = f"shape {line} {name} {value.shape}"
-        text = f"Which shape has {what}{said}?"
+        text = f"What is the shape of {what}{said}?"
         yield _asked(shown, "shape", topic, _lines_of(shown, line), text, options, rng)
 
 
@@ -232,7 +233,7 @@ def _other_shapes(
     for one in shown.variants:
         other = shown.of_variant(one, line, name)
         if other is not None and other.kind == "array":
-            found.append((other.shape, f"That comes out if {one.edit.said}."))
+            found.append((other.shape, f"That comes out if {one.edit.condition}."))
     for own, given in shown.arguments.items():
         if given.kind == "array" and given.shape:
             found.append((given.shape, f"That is the shape of `{own}`."))
@@ -324,14 +325,14 @@ def _of_change(
                 seen = _part(value, index, own.shape) if value is not None else None
                 if seen is None:
                     if other.stopped and all(known is not None for known, _, _ in texts):
-                        reason = f"It stops if {other.edit.said}."
+                        reason = f"It stops if {other.edit.condition}."
                         texts.append((None, _STOPS, reason))
                         partners.append(other)
                     continue
                 if presentable(seen) and all(
                     known is None or seen.apart(known) for known, _, _ in texts
                 ):
-                    reason = f"That comes out if {other.edit.said}."
+                    reason = f"That comes out if {other.edit.condition}."
                     texts.append((seen, _said(seen, mine), reason))
                     partners.append(other)
             if len(texts) <= WRONG:
@@ -435,9 +436,7 @@ def _stop(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             Option(_capital(one.edit.said), True, f"It was run, and stopped: {_error(one)}."),
             *(Option(_capital(w.edit.said), False, f"It runs. {_effect(shown, w)}") for w in wrong),
         ]
-        text = (
-            "Each of these changes one place of your code. With which does it stop with an error?"
-        )
+        text = "Each of these changes one place of your code. Which of them stops it with an error?"
         yield _asked(shown, "stop", f"stop {one.edit.source}", None, text, options, rng)
 
 
@@ -468,7 +467,10 @@ def _find(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
 def _fits(one: Variant, part: str, index: tuple[int, ...], own: Value) -> bool:
     held = one.returned.get(part)
     mine = _part(held, index, own.shape) if held is not None else None
-    return mine is not None and presentable(mine) and mine.apart(own.at(index))
+    # A result of another shape gives away which change it was.
+    if mine is None or mine.shape != own.at(index).shape:
+        return False
+    return presentable(mine) and mine.apart(own.at(index))
 
 
 def _of_find(
@@ -540,8 +542,8 @@ def _leak(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             ),
         ]
         text = (
-            "Each of these changes one place of your code. With which does a result depend on a "
-            "later position of the input?"
+            "Each of these changes one place of your code. Which of them makes a result depend on "
+            "a later position of the input?"
         )
         yield _asked(shown, "leak", f"leak {one.edit.source}", None, text, options, rng)
 
@@ -666,13 +668,28 @@ def _scale(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
 
 
 def _lengths(shown: Shown, one: int, two: int) -> str:
-    """What is twice as long, as the student's code calls it."""
+    """All that is twice as long, as the student's code calls it; nothing if that is not certain."""
     sets = shown.found.plan.sets
+    said = []
     for name, own in shown.names_of_inputs.items():
         a, b = sets[one][name].shape, sets[two][name].shape
         if a != b and all(y in (x, 2 * x) for x, y in zip(a, b, strict=True)):
-            return f"`{own}` has the shape `{written_shape(b)}` instead of `{written_shape(a)}`."
-    return ""
+            said.append(
+                f"`{own}` has the shape `{written_shape(b)}` instead of `{written_shape(a)}`"
+            )
+    for name in shown.found.plan.numbers_of_positions:
+        value, a, b = (int(sets[number][name]) for number in (0, one, two))
+        given = [
+            own
+            for own, held in shown.arguments.items()
+            if held.python and not held.shape and held.array is not None and held.array == value
+        ]
+        if len(given) > 1:
+            return ""
+        said += [
+            f"`{own.removesuffix('=…)').rpartition('(')[2]}` is {b} instead of {a}" for own in given
+        ]
+    return f"{' and '.join(said)}." if said else ""
 
 
 def _why(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
@@ -680,15 +697,18 @@ def _why(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
     task = catalogue.as_written(shown.found.plan.task)
     for name, step in task.steps.items():
         section = step.section or task.section
-        text = f"In one sentence: what does this task need “{name}” for?"
+        if name.startswith("your "):
+            continue
+        text = f"In one sentence: what is “{name}” for in this task?"
         yield Question("why", f"why {name}", (), text, model_answer=f"{step.why} See {section}.")
     changed = [
         one
         for one in shown.variants
         if one.differs and not one.stopped and one.edit.operator in _MISREADINGS
     ]
-    for number in rng.permutation(len(changed))[:_QUESTIONS_IN_WORDS]:
-        one = changed[number]
+    # Rather such as can be seen on the input of the paper.
+    changed = sorted(_mixed(changed, rng), key=lambda one: one.run.same(shown.own, 0))
+    for one in changed[:_QUESTIONS_IN_WORDS]:
         text = f"{_told(one)} In one sentence: what goes wrong then, and why?"
         answer = f"{_effect(shown, one)} See {task.section}."
         lines = shown.program.quoted(one.edit.first, one.edit.last)

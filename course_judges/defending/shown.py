@@ -14,6 +14,7 @@ from course_judges.defending.values import Value, presentable, written, written_
 
 # Whoever draws nothing with it, or what makes no difference, needs to know no more of it.
 GENERATOR = "Generator"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,24 @@ class Shown:
 
     def where(self, part: str) -> str:
         """ "what `scores` returns", or which part of it."""
-        what = f"what {self.called} returns"
-        return what if part == RETURNED else f"`{part}` of {what}"
+        return part_said(part, self.called)
+
+
+def part_said(part: str, who: str) -> str:
+    """What a function or a line returns, or one of several values.
+
+    Parameters
+    ----------
+    part : str
+        `RETURNED`, "[0]", or "['loss']".
+    who : str
+        "line 4" or "`scores`".
+    """
+    if part == RETURNED:
+        return f"what {who} returns"
+    if part[1:-1].isdigit():
+        return f"the {_ORDINALS[int(part[1:-1])]} value that {who} returns"
+    return f"`{part}` of what {who} returns"
 
 
 def short(value: Value) -> str:

@@ -16,7 +16,7 @@ from course_tasks.answers import Array
 DECIMALS = 2
 VISIBLE = 0.05
 # Longer numbers are computed by nobody.
-_LARGEST = 9999.0
+_LARGEST, _LARGEST_WRITTEN = 9999.0, 1e6
 _MOST_CHARACTERS = 2000
 _MOST_DIMENSIONS = 8
 _LONGEST_TEXT = 60
@@ -149,6 +149,8 @@ def written_number(number: Any) -> str:
         return str(bool(number))
     if not np.isfinite(number):
         return "NaN" if np.isnan(number) else ("∞" if number > 0 else "-∞")
+    if abs(number) > _LARGEST_WRITTEN:
+        return f"{float(number):.3g}".replace("e+", "e")
     text = f"{round(float(number), DECIMALS):.{DECIMALS}f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 
