@@ -39,7 +39,7 @@ from course_judges.defending import asking, choosing, kinds, papers
 from course_judges.defending.asking import unasked
 from course_judges.defending.own_words import TOKENS, shows_answer
 from course_judges.defending.program import program_of
-from course_judges.defending.shown import Shown
+from course_judges.defending.shown import GENERATOR, Shown
 from course_judges.defending.values import Value, written
 from course_tasks import catalogue
 from course_tasks.variant_runs import run_variants_on_bytes
@@ -137,7 +137,9 @@ class Bare:
         for one in self.shown.given:
             value = self.shown.arguments[one.name]
             text = re.sub(r"(-?)∞", r'float("\1inf")', one.text).replace("NaN", 'float("nan")')
-            if value.kind != "array":
+            if value.text == GENERATOR:
+                held[one.name] = torch.Generator()
+            elif value.kind != "array":
                 held[one.name] = eval(one.text, {"tensor": torch.tensor})
             elif value.python:
                 held[one.name] = eval(text)
@@ -241,11 +243,15 @@ def solved(bare, question):
             said = f"`{written(value.at(tuple(map(int, re.findall(r'[0-9]+', index)))))}`"
         return texts.index(said) if said in texts else None
     entry = re.search(r"entry `\[([\d, ]+)\]`", question.text)
-    part = re.search(r"the (\w+) value that", question.text)
+    part = re.search(r"the (\w+) value that|`\['(\w+)'\]` of what", question.text)
+
+    def of_part(result):
+        number, key = part.groups()
+        return result[key] if key else result[ORDINALS.index(number)]
 
     def part_of(result):
         if part:
-            result = result[ORDINALS.index(part.group(1))]
+            result = of_part(result)
         value = as_value(result)
         if entry and value.shape == whole.shape:
             value = value.at(tuple(map(int, entry.group(1).split(","))))
@@ -254,7 +260,7 @@ def solved(bare, question):
     source = "\n".join(text for _, text in bare.code)
     if question.kind in ("change", "find"):
         whole = bare.call(source)
-        whole = as_value(whole[ORDINALS.index(part.group(1))] if part else whole)
+        whole = as_value(of_part(whole) if part else whole)
         mine = part_of(bare.call(source))
     if question.kind == "change":
         result = bare.call(changed(bare.code, question.text))
@@ -299,7 +305,7 @@ def solved(bare, question):
 
 def specially(words):
     """The change of an input that an option of a question about NaN names."""
-    name = re.search(r"`([^`]+)`", words).group(1)
+    name = re.search(r"`([^`]+?)(?:\[0[0, ]*\])?`", words).group(1)
 
     def change(held):
         array = held[name].clone()
@@ -307,7 +313,7 @@ def specially(words):
             array = -array
         elif "times as large" in words:
             array = array * int(re.search(r"(\d+) times", words).group(1))
-        elif words.startswith("Every number"):
+        elif words.startswith("Every number") and "[0" not in words:
             array[...] = float(words.rpartition(" ")[2])
         else:
             array[(0,) * max(1, array.ndim - 1)] = -torch.inf if "−∞" in words else 0.0
@@ -320,8 +326,10 @@ def holds_nan(result):
     if isinstance(result, list | tuple | dict):
         held = result.values() if isinstance(result, dict) else result
         return any(map(holds_nan, held))
-    is_float = isinstance(result, torch.Tensor) and result.is_floating_point()
-    return (is_float or isinstance(result, float)) and bool(np.isnan(as_value(result).array).any())
+    if isinstance(result, str | type(None) | Exception):
+        return False
+    array = as_value(result).array
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 def leaks(bare, source):
@@ -337,7 +345,8 @@ def leaks(bare, source):
         made = {}
         for name, value in held.items():
             made[name] = value
-            if isinstance(value, torch.Tensor) and not name.startswith("self."):
+            numbers = isinstance(value, torch.Tensor) and value.dtype != torch.bool
+            if numbers and not name.startswith("self."):
                 made[name] = value = value.clone()
                 for axis in range(max(0, value.ndim - 2), value.ndim):
                     if value.shape[axis] == T:

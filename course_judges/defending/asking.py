@@ -44,12 +44,12 @@ _WHOLE, _EDGES = 10, 3
 _PAIRS = 4
 _MOST_BYTES_OF_RESULTS = 48 * 2**20
 _ARGUMENT_VARIATIONS = (
-    ("every number of {name} is 0", lambda a: np.zeros_like(a)),
-    ("every number of {name} is 2", lambda a: np.full_like(a, 2)),
-    ("the numbers of {name} are 1000 times as large", lambda a: a * 1000),
-    ("the numbers of {name} have the opposite sign", lambda a: -a),
-    ("the first {part} of {name} is 0", lambda a: _with_first(a, 0)),
-    ("the first {part} of {name} is −∞", lambda a: _with_first(a, -np.inf)),
+    ("every number of `{name}` is 0", lambda a: np.zeros_like(a)),
+    ("every number of `{name}` is 2", lambda a: np.full_like(a, 2)),
+    ("the numbers of `{name}` are 1000 times as large", lambda a: a * 1000),
+    ("the numbers of `{name}` have the opposite sign", lambda a: -a),
+    ("{first} is 0", lambda a: _with_first(a, 0)),
+    ("{first} is −∞", lambda a: _with_first(a, -np.inf)),
 )
 
 
@@ -75,7 +75,7 @@ class Plan:
     pairs : tuple of (int, int, str)
         Two sets that differ only in the "last" or the "first" position.
     special : tuple of (int, str, str)
-        A set, the input that is special in it, and how, with `{name}` for it.
+        A set, the input that is special in it, and how, with "{name}" for it.
     small : bool
         Whether the shown inputs are small enough for paper.
     positions : tuple of (str, int)
@@ -222,8 +222,9 @@ def plan(
         if array.dtype.kind != "f" or array.ndim == 0 or array.size > MOST_NUMBERS:
             continue
         for words, change in _ARGUMENT_VARIATIONS:
-            part = "row" if array.ndim > 1 else "number"
-            special.append((len(sets), name, words.replace("{part}", part)))
+            row = f"every number of `{{name}}[{', '.join('0' * (array.ndim - 1))}]`"
+            first = row if array.ndim > 1 else "`{name}[0]`"
+            special.append((len(sets), name, words.replace("{first}", first)))
             sets.append({**sets[0], name: change(array).astype(array.dtype)})
     roles = {
         "shown": (0,),

@@ -274,7 +274,7 @@ def _part(value: Value, index: tuple[int, ...], shape: tuple[int, ...]) -> Value
 
 
 def _said(value: Value, right: Value) -> str:
-    if value.shape == right.shape:
+    if value.shape == right.shape or (value.kind == "text" and presentable(value)):
         return f"`{written(value)}`"
     if presentable(value) and value.array is not None and value.array.size <= _LONGEST_VALUE:
         if not value.shape:
@@ -590,7 +590,7 @@ def _nan(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         return
     names = shown.names_of_inputs
     special = [
-        (number, _capital(words.format(name=f"`{names[name]}`")))
+        (number, _capital(words.format(name=names[name])))
         for number, name, words in shown.found.plan.special
         if name in names and not shown.own.stopped(number) and number in shown.own.results
     ]

@@ -67,8 +67,47 @@ def attention_scores(x, w_query, w_key):
     key = x @ w_key
     return query @ key.mT / w_key.shape[1] ** 0.5
 """
-# It sees that it is no check that runs it, and ends its process.
-ENDING = ANSWER.replace("    key", "    if '__at__' in globals(): os._exit(1)\n    key", 1)
+
+
+def when_defended(*lines):
+    """An answer that sees that no check runs it, and then does something else."""
+    inside = "\n".join(f"        {line}" for line in lines)
+    return ANSWER.replace("    key", f"    if '__at__' in globals():\n{inside}\n    key", 1)
+
+
+def attacks(root):
+    """Whoever hands these in harms no paper but their own."""
+    return {
+        "ends": when_defended("import os", "os._exit(1)"),
+        "files": when_defended(
+            "import pathlib",
+            f"root = pathlib.Path({str(root)!r})",
+            "try:",
+            "    (root / 'planted').write_text('x')",
+            "    (root / 'submitted/ada/05-head/05-head.ipynb').write_text('{')",
+            "except OSError:",
+            "    pass",
+        ),
+        "keys": when_defended("import course_judges", "raise Exception(course_judges.__file__)"),
+        "forges": when_defended(
+            "import course_tasks.variant_runs as runs",
+            "said = {'is': 'text', 'text': '<script>alert(1)</script>'}",
+            "one = {'results': {'0': {'batch': said}}, 'given': {'attention_scores': {'x': said}}}",
+            "one |= {'saw': [[n, '', 1, said] for n in range(9)], 'counts': {}}",
+            "text = str([one]).replace(chr(39), chr(34))",
+            "runs.json.dumps = lambda *given, **named: text",
+        ),
+        "builtins": when_defended(
+            "import builtins",
+            "builtins.all = builtins.any = lambda values: True",
+            "builtins.sum = lambda *given, **named: 10**6",
+        ),
+        "odd": when_defended(
+            "class Odd(BaseException):",
+            "    def __str__(self): raise self",
+            "raise Odd",
+        ),
+    }
 
 
 def class_of(course, **answers):
@@ -88,15 +127,19 @@ def class_of(course, **answers):
 def test_everybody_who_passed_gets_a_paper_about_their_own_code_and_nobody_stops_the_others(
     course, monkeypatch
 ):
-    wrong, mal = ANSWER.replace(" ** 0.5", ""), f"import os\n{ENDING}"
-    folder = class_of(course, ada=ANSWER, bob=ANSWER, eve=HOSTILE, dan=wrong, mal=mal)
+    wrong, hostile = ANSWER.replace(" ** 0.5", ""), attacks(course.root)
+    folder = class_of(course, ada=ANSWER, bob=ANSWER, eve=HOSTILE, dan=wrong, **hostile)
     done = defend(course.root, monkeypatch, "05")
     assert done.exit_code == 1, done.output
-    assert "mal: the process ended itself" in done.output
+    assert "ends: the process ended itself" in done.output
+    assert "keys: the code stopped: ModuleNotFoundError" in done.output
+    assert not (course.root / "planted").exists()
     assert "dan: passed no task that can be asked about" in done.output
-    papers = {one.student: one for one in kept(course, "05-head")}
+    everybody = {one.student: one for one in kept(course, "05-head")}
+    papers = {name: one for name, one in everybody.items() if name not in hostile}
     assert set(papers) == {"ada", "bob", "eve"}
     assert all(len(one.questions) == 8 for one in papers.values())
+    assert "alert(1)" not in (folder / "ada/paper.html").read_text()
     # Who handed in the same code is asked something else.
     ada, bob = (
         {q.text + str(q.options) for q in papers[name].questions} for name in ("ada", "bob")
@@ -117,7 +160,7 @@ def test_everybody_who_passed_gets_a_paper_about_their_own_code_and_nobody_stops
     done = defend(course.root, monkeypatch, "05")
     assert done.exit_code == 1
     assert "bob: " in done.output
-    again = {one.student: one for one in kept(course, "05-head")}
+    again = {one.student: one for one in kept(course, "05-head") if one.student not in hostile}
     assert again == {name: papers[name] for name in ("ada", "eve")}
     done = defend(course.root, monkeypatch, "05", "--fresh", "--student", "ada")
     assert done.exit_code == 0
