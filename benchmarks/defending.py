@@ -491,7 +491,9 @@ def leaked(task, program, paper):
         for question in paper.questions
         for text in (question.text, *(t for o in question.options for t in (o.text, o.reason)))
     ]
-    pieces = {code for text in texts for code in re.findall(r"`([^`]+)`", text)}
+    quoted = {code for text in texts for code in re.findall(r"`([^`]+)`", text)}
+    # A shape or a table of numbers is no code.
+    pieces = {code for code in quoted if re.search("[A-Za-z]", code)}
     shown = [code for code in pieces if shows_answer(task, program.source, code)]
     for code in shown:
         print(f"{task}: a piece of the reference: {code}")

@@ -26,7 +26,7 @@ _KINDS_ALOUD = ("shape", "read", "change", "scale", "why")
 # Options that are shorter stand in two columns.
 _SHORT = 44
 # Of a line of text, and of a page; a longer paper is set smaller.
-_CHARACTERS, _POINTS_OF_A_PAGE = 95, 750
+_CHARACTERS, _POINTS_OF_A_PAGE = 95, 770
 
 
 def page(papers: Sequence[Paper], title: str, *, keys: bool = False) -> str:

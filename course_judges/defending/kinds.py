@@ -436,7 +436,10 @@ def _stop(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
             Option(_capital(one.edit.said), True, f"It was run, and stopped: {_error(one)}."),
             *(Option(_capital(w.edit.said), False, f"It runs. {_effect(shown, w)}") for w in wrong),
         ]
-        text = "Each of these changes one place of your code. Which of them stops it with an error?"
+        text = (
+            "Each of these changes one place of your code. Which of them makes it stop with an "
+            "error?"
+        )
         yield _asked(shown, "stop", f"stop {one.edit.source}", None, text, options, rng)
 
 
