@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import inspect
 import itertools
 import json
@@ -181,6 +182,8 @@ class Bare:
 
 
 def as_value(result):
+    if isinstance(result, dict | set | str):
+        return Value("text", text=repr(result))
     if isinstance(result, torch.Tensor):
         result = result.detach().numpy()
     array = np.asarray(result)
@@ -220,7 +223,7 @@ def traced(bare, line, name):
 
 
 def _copy(value):
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+    return value.detach().clone() if isinstance(value, torch.Tensor) else copy.deepcopy(value)
 
 
 def solved(bare, question):

@@ -254,7 +254,7 @@ class _Record:
             if known is not None:
                 known[0] += 1
             elif len(self.saw) < _MOST_SEEN:
-                self.saw[line, part] = [1, plain(one, MOST_SHOWN_NUMBERS)]
+                self.saw[line, part] = [1, _as_one(one)]
         return value
 
     def take(self, function: str, values: Mapping[str, Any]) -> None:
@@ -477,6 +477,16 @@ def _literal(value: Any) -> str:
         if all(held) and (held or kind is not set):
             text = f"{around[0]}{inner}{comma}{around[1]}"
     return text if len(text) <= _MOST_CHARACTERS else ""
+
+
+def _as_one(value: Any) -> dict[str, Any]:
+    """A value; a list of tensors of one shape as the array that it looks like on paper."""
+    if type(value) in (list, tuple) and value and all(type(v) is torch.Tensor for v in value):
+        few = sum(one.numel() for one in value) <= MOST_SHOWN_NUMBERS
+        if few and len({one.shape for one in value}) == 1:
+            with contextlib.suppress(Exception):  # of several types
+                return {**plain(torch.stack(list(value)), MOST_SHOWN_NUMBERS), "python": True}
+    return plain(value, MOST_SHOWN_NUMBERS)
 
 
 def _is_numbers(value: Any) -> bool:

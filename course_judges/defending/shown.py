@@ -221,4 +221,6 @@ def short(value: Value) -> str:
     """A value in a reason: its numbers where they are few, else its shape."""
     if presentable(value):
         return f"`{written(value)}`"
+    if value.kind != "array":
+        return "something else"
     return f"something of shape `{written_shape(value.shape)}`"

@@ -21,11 +21,11 @@ from course_judges.defending.contract import Option, Paper, Question
 from course_judges.defending.own_words import shows_answer
 from course_judges.defending.program import Program, program_of
 from course_judges.defending.shown import Shown
-from course_judges.defending.values import OddValueError, Value, written
+from course_judges.defending.values import OddValueError, Value, read_value, written
 from course_tasks import catalogue
 from course_tasks.inputs import seeded, tensor
 from course_tasks.probing import Probe
-from course_tasks.variant_runs import plain, run_variants, run_variants_on_bytes
+from course_tasks.variant_runs import _as_one, plain, run_variants, run_variants_on_bytes
 
 pytestmark = pytest.mark.slow
 
@@ -241,6 +241,14 @@ def test_a_text_or_a_collection_is_shown_as_a_whole_or_not(value, text):
     assert (shown["is"], shown["text"]) == (
         ("text", text) if text else ("other", type(value).__name__)
     )
+
+
+def test_a_list_of_tensors_is_on_paper_what_they_are_stacked():
+    one = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    stacked, listed = (
+        read_value(_as_one(value)) for value in (torch.stack([one, 2 * one]), [one, 2 * one])
+    )
+    assert not stacked.apart(listed)
 
 
 def test_a_change_that_lets_the_future_leak_is_one_and_the_others_are_not():
