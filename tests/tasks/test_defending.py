@@ -326,6 +326,19 @@ def test_a_variant_that_never_ends_is_ended_and_asked_about_nowhere():
     assert len(papers.paper(found, "ada", 3).questions) == choosing.QUESTIONS
 
 
+def test_a_statement_that_grows_without_end_is_ended_too():
+    source = "def f(x):\n    y = [n for n in range(2 * x) if n + x][:3]\n    return x\n"
+    case = {"f": lambda answer, given: answer(int(given["x"]))}
+    roles = {name: [0] if name == "shown" else [] for name in ("shown", "drawn", "told", "own")}
+    programs = [
+        {"traced": Program("f", code).traced}
+        for code in (source, source.replace("2 * x", "x ** 40"))
+    ]
+    given = ({"x": np.array(9)}, roles | {"whole": [], "counted": []})
+    ran = run_variants(Probe(lambda _: {}, case), {}, "f", "f", programs, [given[0]], given[1])
+    assert [one.get("error") for one in ran] == [None, "takes too long"]
+
+
 def test_the_same_code_gets_other_questions_for_another_student_and_the_same_for_the_same():
     made = [
         papers.paper(asked("05/scores", "einsum", student)[0], student, seed)
