@@ -266,7 +266,7 @@ UNLISTED = {
     5: [
         (
             lengths_clamped_at_one,
-            "used-1-instead-of-1eminus-08-in-the-directions-of-x-and-the-directions-of-y",
+            "used-1-instead-of-1eminus-8-in-the-directions-of-x-and-the-directions-of-y",
         ),
         (second_sequence_divided_in_place, "changes-its-input"),
     ],
