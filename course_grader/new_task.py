@@ -279,6 +279,8 @@ def _first_mistake(x: Any) -> Any:
 # In the student's words; `matches("output")` is a condition. Points add up to the notebook's.
 _PARTS = (Part("", 1, unfilled(__name__, "say what the points are for")),)
 
+# `steps={"your answer": Step("Why it is so.")}` names the lines of the answer that end in comments,
+# and `python -m course_judges.edits.making <NAME>` makes wrong answers of them; see CONTRIBUTING.
 TASK = Task("<TITLE>", <FUNCTION>, _SECTION, _PARTS)
 '''
 

@@ -36,8 +36,8 @@ MOST_WORDS_IN_ALL = 40_000
 def test_page_counts_the_tasks_and_the_wrong_answers_that_have_a_name(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     named = sum(len(judges.task(task).mistakes) for task in catalogue.names())
-    assert f"{len(catalogue.names())} tasks" in text
-    assert f"{named:,} wrong answers" in text
+    for said in (f"{len(catalogue.names())} tasks", f"{named:,} wrong answers"):
+        assert said in text, f"{page} should say “{said}”"
 
 
 def test_readme_counts_the_entries_of_the_field_guide():

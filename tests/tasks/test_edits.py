@@ -91,11 +91,12 @@ def _says(task):
 @pytest.mark.parametrize("task", IN_STEPS)
 def test_table_is_that_of_the_code(task):
     known = judges.task(task)
+    variants = table.variants(known)
     held = json.loads(table.path_of(known).read_text(encoding="utf-8"))
     assert held["digest"] == making.digest(known), f"python -m course_judges.edits.making {task}"
     assert held["source"] == steps.source_of(known.answer)
     assert set(known.steps) == {step.name for step in steps.steps(held["source"])}
-    names = [variant.name for variant in table.variants(known)]
+    names = [variant.name for variant in variants]
     assert len(set(names)) == len(names) > 20
 
 

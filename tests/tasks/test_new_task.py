@@ -72,7 +72,13 @@ def course(tmp_path):
     others = shutil.ignore_patterns(
         "__pycache__", "project_*", *(f"ch{n:02}_*" for n in range(2, 14))
     )
-    for package in ("course_lib", "course_tasks", "course_judges", "tests/tasks"):
+    for package in (
+        "course_lib",
+        "course_tasks",
+        "course_judges",
+        "tests/tasks",
+        "tests/selection",
+    ):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=others)
     for name in ("solutions/01-averages", "book"):
         (tmp_path / name).mkdir(parents=True)
