@@ -49,7 +49,7 @@ NAMESPACES = (
     "(in a container: run it with user namespaces allowed and /proc uncovered; with Docker "
     "--security-opt seccomp=unconfined --security-opt systempaths=unconfined)"
 )
-_PLACE = "keep what is yours outside of the folders of Python and its packages, which are inside"
+_PLACE = "keep your own files outside the folders of Python and its packages, which are inside"
 _KERNEL = "update bubblewrap and the kernel (Linux 5.14 or newer)"
 _USER = "grade as an ordinary user, or let root become one (capabilities SETUID and SETGID)"
 
