@@ -425,6 +425,8 @@ def test_state_that_cannot_be_shown_is_told_in_the_figure_and_start_again_mends_
         assert told in message(page, place), (name, trait_name)
         again = page.locator(".course-figure").nth(place).get_by_role("button", name="Start again")
         again.click()
+        # A figure that trains writes its text anew first, which takes as long as it takes.
+        page.locator(".course-figure").nth(place).locator(".cf-fault").wait_for(state="hidden")
         assert message(page, place) == "", (name, trait_name)
     assert page.locator(".cf-fault:visible").count() == 0
 
