@@ -525,7 +525,8 @@ def _leak(shown: Shown, rng: np.random.Generator) -> Iterator[Question]:
         seen = [_moves(one.run.results, pair, name, at) for pair in _pairs(shown, "last")]
         if all(earlier for earlier, _ in seen) and one.differs:
             leaking.append(one)
-        elif not any(earlier for earlier, _ in seen):
+        # What follows from no position here, as zeros do, may leak elsewhere.
+        elif not any(earlier for earlier, _ in seen) and all(end for _, end in seen):
             others.append(one)
     others.sort(key=lambda one: one.same)
     for one in _mixed(leaking, rng):
