@@ -37,6 +37,7 @@ PACKAGES = (
     "sphinx-copybutton",
     "sphinx-design",
     "sphinxcontrib-bibtex",
+    "brotli",  # newer themes bring their fonts compressed alone
 )
 """Instead of Jupyter Book, in their newest versions, beside what else the book needs."""
 
@@ -80,6 +81,11 @@ def configuration(root: Path = ROOT) -> dict[str, Any]:
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = dict(config["sphinx"]["config"])
     sphinx["extensions"] = [one for one in sphinx["extensions"] if one not in LEFT]
+    # Sphinx looks for these beside `conf.py`, which is not written into the course.
+    if "html_static_path" in sphinx:
+        sphinx["html_static_path"] = [str(root / one) for one in sphinx["html_static_path"]]
+    if "html_favicon" in sphinx:
+        sphinx["html_favicon"] = str(root / sphinx["html_favicon"])
     parse = config["parse"]
     return {
         "project": config["title"],
@@ -91,7 +97,7 @@ def configuration(root: Path = ROOT) -> dict[str, Any]:
         "nb_execution_mode": config["execute"]["execute_notebooks"],
         "myst_enable_extensions": parse["myst_enable_extensions"],
         "myst_dmath_double_inline": parse["myst_dmath_double_inline"],
-        "bibtex_bibfiles": config["bibtex_bibfiles"],
+        "bibtex_bibfiles": [str(root / one) for one in config["bibtex_bibfiles"]],
         "html_baseurl": config["html"]["baseurl"],
         "html_theme": "sphinx_book_theme",
         "numfig": True,  # as Jupyter Book has it

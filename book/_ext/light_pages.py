@@ -283,7 +283,9 @@ def _slim_font(static: Path) -> None:
     fonts = static / _ICON_FONTS
     options = subset.Options(flavor="woff", hinting=False)
     options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]  # with the copyright and the license
-    with subset.load_font(str(fonts / f"{_SOLID}.ttf"), options) as whole:
+    # Newer releases of the theme bring it compressed alone.
+    found = (fonts / f"{_SOLID}{ending}" for ending in (".ttf", ".woff2"))
+    with subset.load_font(str(next(one for one in found if one.is_file())), options) as whole:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=sorted(written))
         subsetter.subset(whole)

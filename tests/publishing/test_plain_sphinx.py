@@ -47,10 +47,20 @@ def test_every_setting_of_the_book_is_taken_over():
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     taken = plain_sphinx.configuration()
     for name, value in config["sphinx"]["config"].items():
-        left = set(plain_sphinx.LEFT) if name == "extensions" else set()
-        assert taken[name] == (value if not left else [one for one in value if one not in left])
+        if name == "extensions":
+            value = [one for one in value if one not in plain_sphinx.LEFT]
+        elif name == "html_favicon":
+            value = str(ROOT / value)
+        elif name == "html_static_path":
+            value = [str(ROOT / one) for one in value]
+        assert taken[name] == value
     assert taken["exclude_patterns"] == config["exclude_patterns"]
-    assert taken["bibtex_bibfiles"] == config["bibtex_bibfiles"]
+
+
+def test_files_of_the_book_are_named_from_the_root_as_conf_py_lies_elsewhere():
+    taken = plain_sphinx.configuration()
+    named = [*taken["bibtex_bibfiles"], *taken["html_static_path"], taken["html_favicon"]]
+    assert all(Path(one).is_absolute() and Path(one).exists() for one in named)
 
 
 @pytest.mark.slow
