@@ -118,13 +118,9 @@ class JudgePool:
         """
         with contextlib.suppress(OSError):
             self._control.send(json.dumps({"defend": list(tasks)}).encode())
-        child = self.take()
-        try:
-            return child.numbers_on_paper(tasks)
-        except ChildEndedError as error:
-            raise MachineError(f"inputs of its tasks cannot be drawn: {error}") from error
-        finally:
-            self.give_back(child)
+        return self._asked_once(
+            lambda child: child.numbers_on_paper(tasks), "inputs of its tasks cannot be drawn"
+        )
 
     def require(self, tasks: Sequence[str]) -> None:
         """See, before a class starts, that what answers are written with is installed.
@@ -145,17 +141,19 @@ class JudgePool:
 
     def _lacking(self, tasks: Sequence[str]) -> list[str]:
         """What a child says, or another one if that ends: it may have been the machine's victim."""
+        failed = "judges cannot be asked what they need"
         try:
-            return self._asked_once(tasks)
+            return self._asked_once(lambda child: child.lacking(tasks), failed)
         except MachineError:
-            return self._asked_once(tasks)
+            return self._asked_once(lambda child: child.lacking(tasks), failed)
 
-    def _asked_once(self, tasks: Sequence[str]) -> list[str]:
+    def _asked_once(self, ask: Callable[[Child], T], failed: str) -> T:
+        """What a child says; if it ends, an error that begins with these words."""
         child = self.take()
         try:
-            return child.lacking(tasks)
+            return ask(child)
         except ChildEndedError as error:
-            raise MachineError(f"judges cannot be asked what they need: {error}") from error
+            raise MachineError(f"{failed}: {error}") from error
         finally:
             self.give_back(child)
 

@@ -57,7 +57,8 @@ class Selection:
         self.passed, self.failed = {}, set()
         self.kept = None
         if hasattr(config, "workerinput"):  # of pytest-xdist
-            self.changed, self.since, known = config.workerinput["selection"]
+            changed, self.since, known = config.workerinput["selection"]
+            self.changed = tuple(changed)
         else:
             self.changed, self.since = ((), "") if self.everything else what_changed()
             known = ()
@@ -146,7 +147,7 @@ class Selection:
     def _touching(self, family, test):
         """The first file that changed and that a test is about, or ""."""
         about = (f"tests/{test.module}", *family.about(test))
-        return families.first_match(tuple(self.changed), about)
+        return families.first_match(self.changed, about)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item):
