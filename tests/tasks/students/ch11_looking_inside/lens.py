@@ -80,52 +80,6 @@ def lens_of_what_each_layer_adds(streams, gain, shift, eps, unembedding):
     return F.layer_norm(added, streams.shape[-1:], gain, shift, eps) @ unembedding.T
 
 
-WRONG = {
-    "logits-centered": lambda x, g, s, e, u: library(x, g, s, e, u - u.mean(dim=0)),
-    "over-the-texts": joint((1,)),
-    "over-the-layers": joint((0,)),
-    "layers-together": with_statistics(lambda x, layer, b, t: x[layer]),
-    "normed-twice": lambda x, g, s, e, u: library(
-        (x - x.mean(-1, keepdim=True)) / (x.var(-1, False, keepdim=True) + e).sqrt(), g, s, e, u
-    ),
-    "gain-before-norm": lambda x, g, s, e, u: (
-        library(x * g, ONE(len(g)), NONE(len(g)), e, u) + s @ u.T
-    ),
-    "unembedding-reshaped": lambda x, g, s, e, u: library(x, g, s, e, u.view(len(g), -1).mT),
-    "shift-before-gain": gain_after_the_shift,
-    "what-each-layer-adds": lens_of_what_each_layer_adds,
-    "last-stream-not-normed": raw_at(-1),
-    "first-stream-not-normed": raw_at(0),
-    "no-norm": lambda x, g, s, e, u: torch.einsum("lbtc,vc->lbtv", x, u),
-    "norm-without-weights": lambda x, g, s, e, u: by_position(x, ONE(len(g)), NONE(len(g)), e, u),
-    "no-gain": lambda x, g, s, e, u: library(x, None, s, e, u),
-    "no-shift": lambda x, g, s, e, u: library(x, g, None, e, u),
-    "scale-of-the-last-layer": with_statistics(lambda x, layer, b, t: x[-1, b, t]),
-    "scale-of-the-last-position": with_statistics(lambda x, layer, b, t: x[layer, b, -1]),
-    "scale-of-position-0": with_statistics(lambda x, layer, b, t: x[layer, b, 0]),
-    "over-the-sequence": joint((2,)),
-    "positions-together": with_statistics(lambda x, layer, b, t: x[layer, b]),
-    "no-mean": lambda x, g, s, e, u: (
-        (x / x.var(-1, False, keepdim=True).add(e).sqrt() * g + s) @ u.T
-    ),
-    "unbiased-variance": lambda *given: by_position(*given, correction=1),
-    "eps-outside": lambda x, g, s, e, u: by_position(
-        x, g, s, e, u, root=lambda variance: variance**0.5 + e
-    ),
-    "eps-ignored": lambda x, g, s, e, u: library(x, g, s, 0.0, u),
-    "root-mean-square": lambda x, g, s, e, u: (
-        (x * (x.square().mean(-1, keepdim=True) + e).rsqrt() * g + s) @ u.T
-    ),
-    "std-plus-eps": lambda *given: by_position(
-        *given, correction=1, root=lambda variance: variance.sqrt() + given[3]
-    ),
-    "probabilities": lambda *given: by_position(*given).softmax(-1),
-    "log-probabilities": lambda *given: F.log_softmax(library(*given), dim=-1),
-    "transposed-if-needed": transposed_if_it_must_be,
-    "unembedded-first": lambda x, g, s, e, u: F.layer_norm(x @ u.T, (len(u),), eps=e),
-}
-
-
 def spread_and_mean_exchanged(streams, gain, shift, eps, unembedding):
     """Unpacks torch.std_mean in the wrong order, so mean and standard deviation are exchanged."""
     mean, spread = torch.std_mean(streams, dim=-1, correction=0, keepdim=True)
@@ -133,16 +87,33 @@ def spread_and_mean_exchanged(streams, gain, shift, eps, unembedding):
     return normed @ unembedding.T
 
 
+WRONG = {
+    "shift-before-gain": gain_after_the_shift,
+    "what-each-layer-adds": lens_of_what_each_layer_adds,
+    "only-the-last-normed": raw_at(slice(-1)),
+    "streams-added-up": lambda x, g, s, e, u: library(x.cumsum(0), g, s, e, u),
+    "spread-and-mean-exchanged": spread_and_mean_exchanged,
+    "last-stream-not-normed": raw_at(-1),
+    "first-stream-not-normed": raw_at(0),
+    "scale-of-the-last-layer": with_statistics(lambda x, layer, b, t: x[-1, b, t]),
+    "over-the-sequence": joint((2,)),
+    "positions-together": with_statistics(lambda x, layer, b, t: x[layer, b]),
+    "unbiased-variance": lambda *given: by_position(*given, correction=1),
+    "eps-outside": lambda x, g, s, e, u: by_position(
+        x, g, s, e, u, root=lambda variance: variance**0.5 + e
+    ),
+    "eps-ignored": lambda x, g, s, e, u: library(x, g, s, 0.0, u),
+    "std-plus-eps": lambda *given: by_position(
+        *given, correction=1, root=lambda variance: variance.sqrt() + given[3]
+    ),
+    "transposed-if-needed": transposed_if_it_must_be,
+}
+
+
 ODD = [
-    (lambda x, g, s, e, u: library(x.cumsum(0), g, s, e, u), "other-norm"),
-    (lambda x, g, s, e, u: library(2 * x, g, s, e, u), "other-statistics"),
-    (lambda *given: library(*given) * 2, "constant-ratio"),
-    (lambda x, g, s, e, u: library(x, g**2, s, e, u), "other-gain"),
-    (lambda x, g, s, e, u: library(x, g, -s, e, u), "other-gain"),
-    (lambda x, g, s, e, u: library(x, g, s, e**2, u), "other-statistics"),
-    (spread_and_mean_exchanged, "other-statistics"),
-    (lambda x, g, s, e, u: library(x.roll(1, 0), g, s, e, u), "other-norm"),
-    (lambda x, g, s, e, u: library(x, g, s, e, u) * (x != x[:1]).any(-1)[..., None], "other-norm"),
+    (lambda x, g, s, e, u: library(2 * x, g, s, e, u), "other-norm"),
+    (lambda *given: library(*given) * 2, "doubled-your-logits"),
+    (lambda x, g, s, e, u: library(x, g**2, s, e, u), "divided-the-scale-by-gain"),
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),
     (lambda *given: library(*given) / 0, "not-finite"),
@@ -156,14 +127,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-# Takes the final norm for something that belongs to the last stream.
-# "Read all of them as logits …: through the final LayerNorm"
-def norm_of_the_last_only(streams, gain, shift, eps, unembedding):
-    last = F.layer_norm(streams[-1], (streams.shape[-1],), gain, shift, eps)
-    streams = torch.cat([streams[:-1], last[None]])
-    return torch.einsum("lbtc,vc->lbtv", streams, unembedding)
 
 
 # Comes from NumPy and writes −= to save memory: "your functions leave what they are given as it
@@ -194,8 +157,7 @@ def variance_about_zero(streams, gain, shift, eps, unembedding):
 
 
 UNLISTED = {
-    7: [(norm_of_the_last_only, "other-norm")],
     11: [(center_the_streams_in_place, "changes-its-input")],
     12: [(without_the_embedding, "first-missing")],
-    13: [(variance_about_zero, "other-statistics")],
+    13: [(variance_about_zero, "used-streams-instead-of-the-centered-streams-in-the-squares")],
 }
