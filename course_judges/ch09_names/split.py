@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from itertools import chain, pairwise
+from itertools import chain
 
 from course_judges.ch09_names.sections import SPLIT
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
@@ -20,7 +20,16 @@ _CALLED = dict(zip(_HALVES, ("training", "validation", "test"), strict=True))
 
 def split_names(names, order, held_out):
     """A right answer."""
-    return _split(names, order, held_out, list(dict.fromkeys(n.lower() for n in names)))
+    lowered = [name.lower() for name in names]  # the names in lowercase
+    distinct = list(dict.fromkeys(lowered))  # the distinct names
+    drawn = [distinct[number] for number in order]  # the drawn names
+    of_test = drawn[:held_out]  # the names for test
+    of_validation = drawn[held_out : 2 * held_out]  # the names for validation
+    of_training = drawn[2 * held_out :]  # the names for training
+    train = [name for name in names if name.lower() in of_training]  # your training split
+    validation = [name for name in names if name.lower() in of_validation]  # your validation split
+    test = [name for name in names if name.lower() in of_test]  # your test split
+    return train, validation, test
 
 
 def _split(names, order, held_out, distinct, key=str.lower):
@@ -208,82 +217,14 @@ def _other_ranges(evidence: Evidence) -> Finding | None:
     )
 
 
-def _entries_counted(evidence: Evidence) -> Finding | None:
-    """As many entries held out as there should be names."""
-    parts, held_out = _parts_of(evidence), evidence.number("held_out")
-    if not len(parts["test"]) == len(parts["validation"]) == held_out:
-        return None
-    return Finding(
-        "entries-counted",
-        "You held out `held_out` entries for each split, but `held_out` counts distinct names.",
-        f"With held_out = {held_out}, your test split and your validation split have {held_out}"
-        " entries each. A name takes all of its entries with it.",
-        SPLIT,
-    )
-
-
-def _grouped(part: list[str]) -> bool:
-    """True if the entries of each name are together."""
-    names = _lowered(part)
-    return sum(a != b for a, b in pairwise(names)) + 1 == len({*names})
-
-
-def _entries_in_another_order(evidence: Evidence) -> Finding | None:
-    """Splits with the right entries, but sorted, reversed, or name by name."""
-    mine, right = _parts_of(evidence), _right_parts(evidence)
-    if any(Counter(mine[half]) != Counter(right[half]) for half in _HALVES):
-        return None
-    wrong = [half for half in _HALVES if mine[half] != right[half]]
-    kinds = (
-        ("You sorted your entries", lambda half: mine[half] in (
-            sorted(mine[half]), sorted(mine[half], key=str.lower))),
-        ("You reversed the order of the entries", lambda half: mine[half] == right[half][::-1]),
-        ("You put all entries of a name together", lambda half: _grouped(mine[half])),
-    )  # fmt: skip
-    for what, holds in kinds:
-        if wrong and all(holds(half) for half in wrong):
-            half = wrong[0]
-            return Finding(
-                "entries-in-another-order",
-                f"{what}, but they should stay in the order of the list.",
-                f"Each split has the right entries, but your {_CALLED[half]} split begins with"
-                f" {_first_of(mine[half])} instead of {_first_of(right[half])}. Go through `names`"
-                " once and keep the order.",
-                SPLIT,
-            )
-    return None
-
-
 def _first_of(part: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in part[:3])
 
 
-def _changed_entries(mine: list[str], right: list[str]) -> str:
-    """What was done to the entries of a split; empty if that isn't clear."""
-    if mine == _lowered(right):
-        return "its entries in lowercase"
-    if mine != right and Counter(_lowered(mine)) == Counter({*_lowered(right)}):
-        return "each name only once"
-    if mine != right and Counter(mine) == Counter({*right}):
-        return "each spelling only once"
-    return ""
-
-
-def _some_splits_changed(evidence: Evidence) -> Finding | None:
-    """What was done to the entries of one split or two, if the others are right."""
-    mine, right = _parts_of(evidence), _right_parts(evidence)
-    wrong = [half for half in _HALVES if mine[half] != right[half]]
-    done = {_changed_entries(mine[half], right[half]) for half in wrong}
-    if len(done) != 1 or "" in done or len(wrong) == len(_HALVES):
-        return None
-    splits = " and your ".join(f"{_CALLED[half]} split" for half in wrong)
-    return Finding(
-        "some-splits-changed",
-        f"Your {splits} {'has' if len(wrong) == 1 else 'have'} {done.pop()}.",
-        f"The names in {'it' if len(wrong) == 1 else 'them'} are right. But every entry of the list"
-        f" belongs in a split, spelled as it is in the list. {_sizes(evidence)}",
-        SPLIT,
-    )
+def _begins_with(evidence: Evidence) -> str:
+    mine, right = _parts_of(evidence)["train"], _right_parts(evidence)["train"]
+    return unwrapped(f"""Each split has the right entries, but your training split begins with
+    {_first_of(mine)} instead of {_first_of(right)}. Go through `names` once and keep the order.""")
 
 
 def _other_counts(evidence: Evidence) -> Finding | None:
@@ -342,47 +283,6 @@ def _sorted_first(names, order, held_out):
     return _split(names, order, held_out, sorted({n.lower() for n in names}))
 
 
-_numbered_from_the_end = mistake(
-    "You numbered the distinct names by their last entries instead of by their first.",
-    lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list, even
-    if it appears again later. {_first_misplaced(e)}"""),
-)(
-    lambda names, order, held_out: _split(
-        names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))[::-1]
-    )
-)
-
-_numbered_backwards = mistake(
-    "You numbered the distinct names from the end of the list.",
-    lambda e: (
-        f"Number 0 should be `{_numbered(e)[0]}`, the first name on it. {_first_misplaced(e)}"
-    ),
-)(
-    lambda names, order, held_out: _split(
-        names, order, held_out, list(dict.fromkeys(n.lower() for n in names[::-1]))
-    )
-)
-
-_numbered_by_frequency = mistake(
-    "You numbered the distinct names by how often they appear.",
-    lambda e: unwrapped(f"""Number 0 should be `{_numbered(e)[0]}`, the first name on the list.
-    `Counter.most_common` puts the most frequent first. {_first_misplaced(e)}"""),
-)(
-    lambda names, order, held_out: _split(
-        names, order, held_out, [n for n, _ in Counter(n.lower() for n in names).most_common()]
-    )
-)
-
-_numbered_from_one = mistake(
-    "You numbered the distinct names from 1, but the first one has number 0.",
-    _first_misplaced,
-)(
-    lambda names, order, held_out: _split(
-        names, [i - 1 for i in order], held_out, list(dict.fromkeys(n.lower() for n in names))
-    )
-)
-
-
 @mistake(
     "You numbered a name by the place of its first entry, which leaves gaps.",
     lambda e: (
@@ -437,14 +337,15 @@ def _spelling_changed(names, order, held_out):
     return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
 
 
-@mistake(
+_splits_exchanged = mistake(
     "You swapped validation and test.",
     lambda e: unwrapped(f"""The first {e.number("held_out")} numbers of `order` are for test, but
     you put them into validation."""),
+)(
+    Like(
+        "exchanged-the-names-for-validation-and-the-names-for-test-in-your-validation-split-and-your-test-split"
+    )
 )
-def _splits_exchanged(names, order, held_out):
-    train, validation, test = split_names(names, order, held_out)
-    return train, test, validation
 
 
 @mistake(
@@ -476,10 +377,52 @@ def _first_spelling_sought(names, order, held_out):
     )
 
 
-@mistake("Your training split is the whole list.", lambda e: f"{_says_leak(e)} {_sizes(e)}")
-def _training_keeps_everything(names, order, held_out):
-    return (names, *split_names(names, order, held_out)[1:])
+@mistake(
+    "You sorted your entries, but they should stay in the order of the list.",
+    _begins_with,
+)
+def _entries_sorted(names, order, held_out):
+    return tuple(sorted(part) for part in split_names(names, order, held_out))
 
+
+def _together(names, order, held_out, drawn):
+    """All entries of a name one after the other: names as they were drawn, or as in the list."""
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    numbers = order[2 * held_out :], order[held_out : 2 * held_out], order[:held_out]
+    return tuple(
+        [n for i in (part if drawn else sorted(part)) for n in names if n.lower() == distinct[i]]
+        for part in numbers
+    )
+
+
+_entries_together = mistake(
+    "You put all entries of a name together, but they should stay in the order of the list.",
+    _begins_with,
+    also=(lambda *given: _together(*given, drawn=False),),
+)(lambda *given: _together(*given, drawn=True))
+
+_drawn_from_the_end = mistake(
+    "You went through `order` from its end, but the first names that it holds are for test.",
+    _first_misplaced,
+)(lambda names, order, held_out: split_names(names, order[::-1], held_out))
+
+
+@mistake(
+    "You bring only the first letter to lowercase, so `ANNA` and `Anna` count as two names.",
+    _says_leak,
+)
+def _first_letter_lowered(names, order, held_out):
+    def key(name):
+        return name[:1].lower() + name[1:]
+
+    return _split(names, order, held_out, list(dict.fromkeys(map(key, names))), key)
+
+
+_IN_TURN = (
+    "The first `held_out` names that were drawn are for test, the next `held_out` for validation "
+    "and the rest for training."
+)
+_OWN_NAMES = "Each split has all entries of its own names and no others."
 
 TASK = Task(
     "A split with no leakage",
@@ -491,12 +434,20 @@ TASK = Task(
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),
     properties=(
-        _some_splits_changed,
-        _entries_counted,
         _other_ranges,
-        _entries_in_another_order,
         _still_leaks,
         _other_counts,
     ),
     examples=(_worked_out,),
+    steps={
+        "the names in lowercase": Step("Names that differ only in capitals are one name."),
+        "the distinct names": Step("Each name has one number, whatever its spellings."),
+        "the drawn names": Step("`order` holds the numbers of the distinct names."),
+        "the names for test": Step(_IN_TURN),
+        "the names for validation": Step(_IN_TURN),
+        "the names for training": Step(_IN_TURN),
+        "your training split": Step(_OWN_NAMES),
+        "your validation split": Step(_OWN_NAMES),
+        "your test split": Step(_OWN_NAMES),
+    },
 )

@@ -94,11 +94,6 @@ def split_exchanged(names, order, held_out):
     return a, c, b
 
 
-def split_training_whole(names, order, held_out):
-    _, b, c = split_with_dictionary(names, order, held_out)
-    return list(names), b, c
-
-
 def split_half_leaks(names, order, held_out):
     a, b, c = split_with_dictionary(names, order, held_out)
     return a + c[:1], b, c
@@ -139,46 +134,6 @@ def split_by_first_spelling(names, order, held_out):
     return train, *([name for name in names if name in part] for part in (validation, test))
 
 
-def split_numbered(names, order, held_out, numbers):
-    """`numbers` gives the number of each name in lowercase."""
-    parts = ([], [], [])
-    for name in names:
-        place = order.index(numbers[name.lower()])
-        parts[2 if place < held_out else 1 if place < 2 * held_out else 0].append(name)
-    return parts
-
-
-def split_by_last_entries(names, order, held_out):
-    last = {name.lower(): place for place, name in enumerate(names)}
-    numbers = {name: k for k, name in enumerate(sorted(last, key=last.get))}
-    return split_numbered(names, order, held_out, numbers)
-
-
-def split_from_the_end(names, order, held_out):
-    numbers = {}
-    for name in reversed(names):
-        numbers.setdefault(name.lower(), len(numbers))
-    return split_numbered(names, order, held_out, numbers)
-
-
-def split_by_frequency(names, order, held_out):
-    count, first = {}, {}
-    for place, name in enumerate(names):
-        count[name.lower()] = count.get(name.lower(), 0) + 1
-        first.setdefault(name.lower(), place)
-    ranked = sorted(count, key=lambda name: (-count[name], first[name]))
-    return split_numbered(names, order, held_out, {name: k for k, name in enumerate(ranked)})
-
-
-def split_from_one(names, order, held_out):
-    numbers = {}
-    for name in names:
-        numbers.setdefault(name.lower(), len(numbers) + 1)
-    last = len(numbers)
-    numbers = {name: number % last for name, number in numbers.items()}
-    return split_numbered(names, order, held_out, numbers)
-
-
 def split_by_first_places(names, order, held_out):
     lowered = [name.lower() for name in names]
     test, validation = order[:held_out], order[held_out : 2 * held_out]
@@ -193,11 +148,51 @@ def split_without_repeats(names, order, held_out):
     return split_with_dictionary(list(dict.fromkeys(names)), order, held_out)
 
 
+def split_sorted_entries(names, order, held_out):
+    return [sorted(part) for part in split_with_dictionary(names, order, held_out)]
+
+
+def split_name_by_name(names, order, held_out):
+    """The entries of each name one after the other, as the names were drawn."""
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    entries = [[name for name in names if name.lower() == distinct[n]] for n in order]
+    shares = entries[2 * held_out :], entries[held_out : 2 * held_out], entries[:held_out]
+    return [[name for group in share for name in group] for share in shares]
+
+
+# "Names that differ only in capitals are one name", ANNA as well.
+def only_the_first_letter_is_folded(names, order, held_out):
+    def key(name):
+        return name[:1].lower() + name[1:]
+
+    distinct = list(dict.fromkeys(key(name) for name in names))
+    kept = [number for number in order if number < len(distinct)]
+    test = {distinct[number] for number in kept[:held_out]}
+    validation = {distinct[number] for number in kept[held_out : 2 * held_out]}
+    return (
+        [name for name in names if key(name) not in test | validation],
+        [name for name in names if key(name) in validation],
+        [name for name in names if key(name) in test],
+    )
+
+
+def test_from_the_end_of_the_order(names, order, held_out):
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    test = {distinct[i] for i in order[len(order) - held_out :]}
+    validation = {distinct[i] for i in order[len(order) - 2 * held_out : len(order) - held_out]}
+    return (
+        [name for name in names if name.lower() not in test | validation],
+        [name for name in names if name.lower() in validation],
+        [name for name in names if name.lower() in test],
+    )
+
+
 WRONG = {
-    "numbered-from-the-end": split_by_last_entries,
-    "numbered-backwards": split_from_the_end,
-    "numbered-by-frequency": split_by_frequency,
-    "numbered-from-one": split_from_one,
+    "splits-exchanged": split_exchanged,
+    "entries-sorted": split_sorted_entries,
+    "entries-together": split_name_by_name,
+    "first-letter-lowered": only_the_first_letter_is_folded,
+    "drawn-from-the-end": test_from_the_end_of_the_order,
     "numbered-with-gaps": split_by_first_places,
     "repeats-dropped": split_without_repeats,
     "parts-in-another-order": lambda *given: tuple(reversed(split_with_sets(*given))),
@@ -208,8 +203,6 @@ WRONG = {
     "sorted-first": split_sorted,
     "duplicates-dropped": split_once_each,
     "spelling-changed": split_small_letters,
-    "splits-exchanged": split_exchanged,
-    "training-keeps-everything": split_training_whole,
 }
 
 
@@ -250,24 +243,6 @@ def split_by_substrings(names, order, held_out):
     return parts
 
 
-def split_name_by_name(names, order, held_out):
-    """The entries of each name one after the other, as the names were drawn."""
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    entries = [[name for name in names if name.lower() == distinct[n]] for n in order]
-    shares = entries[2 * held_out :], entries[held_out : 2 * held_out], entries[:held_out]
-    return [[name for group in share for name in group] for share in shares]
-
-
-def split_entries_drawn(names, order, held_out):
-    """Cuts the drawn entries, of which a name has several."""
-    drawn = split_name_by_name(names, order, 0)[0]
-    return drawn[2 * held_out :], drawn[held_out : 2 * held_out], drawn[:held_out]
-
-
-def split_sorted_entries(names, order, held_out):
-    return [sorted(part) for part in split_with_dictionary(names, order, held_out)]
-
-
 def split_training_once(names, order, held_out):
     """Training has distinct names, the other two splits have entries."""
     a, b, c = split_with_dictionary(names, order, held_out)
@@ -282,11 +257,8 @@ def split_one_more_for_test(names, order, held_out):
 
 
 ODD = [
-    (split_name_by_name, "entries-in-another-order"),
-    (split_sorted_entries, "entries-in-another-order"),
-    (split_entries_drawn, "entries-counted"),
-    (split_training_once, "some-splits-changed"),
-    (split_one_more_for_test, "other-ranges"),
+    (split_training_once, "used-the-distinct-names-instead-of-names-in-your-training-split"),
+    (split_one_more_for_test, "used-a-slice-that-ended-one-place-later-in-the-names-for-test"),
     (split_by_substrings, "other-counts"),
     (split_half_leaks, "other-ranges"),
     (split_skips_one, "other-ranges"),
@@ -298,19 +270,8 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def _split(names, order, held_out, key=str.lower, out=lambda name: name):
-    distinct = list(dict.fromkeys(key(name) for name in names))
-    test = {distinct[i] for i in order[:held_out]}
-    validation = {distinct[i] for i in order[held_out : 2 * held_out]}
-    return (
-        [out(n) for n in names if key(n) not in test | validation],
-        [out(n) for n in names if key(n) in validation],
-        [out(n) for n in names if key(n) in test],
-    )
-
-
 def one_name_more_held_out(names, order, held_out):
-    return _split(names, order, held_out + 1)
+    return split_with_dictionary(names, order, held_out + 1)
 
 
 def validation_overlaps(names, order, held_out):
@@ -321,17 +282,6 @@ def validation_overlaps(names, order, held_out):
         [n for n in names if n.lower() not in test | validation],
         [n for n in names if n.lower() in validation],
         [n for n in names if n.lower() in test],
-    )
-
-
-def test_from_the_end_of_the_order(names, order, held_out):
-    distinct = list(dict.fromkeys(name.lower() for name in names))
-    test = {distinct[i] for i in order[len(order) - held_out :]}
-    validation = {distinct[i] for i in order[len(order) - 2 * held_out : len(order) - held_out]}
-    return (
-        [name for name in names if name.lower() not in test | validation],
-        [name for name in names if name.lower() in validation],
-        [name for name in names if name.lower() in test],
     )
 
 
@@ -347,22 +297,6 @@ def repeats_are_numbered_again(names, order, held_out):
         number = numbers[name.lower()]
         parts[2 if number in test else 1 if number in validation else 0].append(name)
     return parts
-
-
-# "Names that differ only in capitals are one name", ANNA as well.
-def only_the_first_letter_is_folded(names, order, held_out):
-    def key(name):
-        return name[:1].lower() + name[1:]
-
-    distinct = list(dict.fromkeys(key(name) for name in names))
-    kept = [number for number in order if number < len(distinct)]
-    test = {distinct[number] for number in kept[:held_out]}
-    validation = {distinct[number] for number in kept[held_out : 2 * held_out]}
-    return (
-        [name for name in names if key(name) not in test | validation],
-        [name for name in names if key(name) in validation],
-        [name for name in names if key(name) in test],
-    )
 
 
 # "the next held_out for validation": here the last ones
@@ -398,27 +332,10 @@ def order_used_up(names, order, held_out):
     return tuple([n for n in names if n.lower() in part] for part in (train, validation, test))
 
 
-def spellings_grouped_together(names, order, held_out):
-    """Puts all spellings of a name behind its first entry: a part isn't in the list's order."""
-    spellings = {}
-    for name in names:
-        spellings.setdefault(name.lower(), []).append(name)
-    groups = list(spellings.values())
-    test = set(order[:held_out])
-    validation = set(order[held_out : 2 * held_out])
-    parts = [], [], []
-    for number, group in enumerate(groups):
-        part = 2 if number in test else 1 if number in validation else 0
-        parts[part].extend(group)
-    return parts
-
-
 UNLISTED = {
     1: [(one_name_more_held_out, "other-ranges"), (validation_overlaps, "other-ranges")],
-    3: [(test_from_the_end_of_the_order, "other-ranges")],
-    5: [(repeats_are_numbered_again, "other-counts"), (only_the_first_letter_is_folded, "leaks")],
+    5: [(repeats_are_numbered_again, "other-counts")],
     6: [(validation_at_the_end, "other-ranges"), (order_used_up, "changes-its-input")],
-    15: [(spellings_grouped_together, "entries-in-another-order")],
 }
 ACCEPTED = {
     6: [(folded_case, "It differs at the letter ß.")],
