@@ -141,19 +141,18 @@ def mean_of_the_means_of_chunks(model, tokens, lengths):
 
 WRONG = {
     "one-target-more": last_from(-1),
-    "first-target-lost": last_from(1),
     "answered-once": a_length_is_answered_once,
     "beginning-of-the-longest": last_at_the_beginning,
     "chunks-averaged": mean_of_the_means_of_chunks,
     "other-targets": last_loss(own=True),
     "first-targets": last_aligned_left,
     "all-positions": last_loss(everywhere=True),
-    "side-by-side": last_loss(stride=0),
     "last-target-lost": last_loss(cut=1),
     "reads-first-logits": last_loss(place=0),
     "unshifted-targets": last_loss(back=1),
     "longest-for-all": last_longest,
     "summed": last_loss(reduction="sum"),
+    "in-another-order": lambda model, tokens, lengths: last_gather(model, tokens, sorted(lengths)),
 }
 
 
@@ -173,16 +172,6 @@ def last_behind_an_outer_length(model, tokens, lengths):
             logits = model(windows[:, :-1])[0][:, -1]
         found.append(F.cross_entropy(logits, windows[:, -1]).item())
     return found
-
-
-def last_of_two_at_least(model, tokens, lengths):
-    return last_gather(model, tokens, [max(T, 2) for T in lengths])
-
-
-def last_but_for_a_single_one(model, tokens, lengths):
-    if len(tokens) == max(lengths) + 1:
-        return [0.0 for _ in lengths]
-    return last_gather(model, tokens, lengths)
 
 
 def last_shown(shown, read=lambda z: z[:, -1]):
@@ -218,17 +207,6 @@ def last_by_length(model, tokens, lengths):
     return {T: last_gather(model, tokens, [T, max(lengths)])[0] for T in lengths}
 
 
-def last_of_whole_windows(model, tokens, lengths):
-    """Shows the model windows with their targets."""
-    longest = max(lengths)
-    windows = torch.stack([tokens[i : i + longest + 1] for i in range(len(tokens) - longest)])
-    found = []
-    for T in lengths:
-        logits = model(windows[:, longest - T :])[0]
-        found.append(F.cross_entropy(logits[:, -2], windows[:, -1]).item())
-    return found
-
-
 def last_with_losses(loss):
     """Uses `loss(logits, target)` as the number of each length."""
 
@@ -245,14 +223,6 @@ def last_with_losses(loss):
     return answer
 
 
-def last_against_the_oldest(model, tokens, lengths):
-    longest, found = max(lengths), []
-    for T in lengths:
-        past = torch.stack([tokens[t - T : t] for t in range(longest, len(tokens))])
-        found.append(F.cross_entropy(model(past)[0][:, -1], past[:, 0]).item())
-    return found
-
-
 def last_every_second(model, tokens, lengths):
     found = []
     for T in lengths:
@@ -263,16 +233,6 @@ def last_every_second(model, tokens, lengths):
 
 WRONG |= {
     "dictionary-returned": last_by_length,
-    "target-shown-as-well": last_of_whole_windows,
-    "past-reversed": last_shown(lambda past, _, T: past.flip(1)[:, :T]),
-    "mean-probability": last_with_losses(
-        lambda z, y: z.softmax(-1)[torch.arange(len(y)), y].mean()
-    ),
-    "logarithm-of-the-mean": last_with_losses(
-        lambda z, y: -z.softmax(-1)[torch.arange(len(y)), y].mean().log()
-    ),
-    "softmax-taken-twice": last_with_losses(lambda z, y: F.cross_entropy(z.softmax(-1), y)),
-    "oldest-for-target": last_against_the_oldest,
 }
 
 
@@ -289,24 +249,17 @@ def last_times_their_share(model, tokens, lengths):
 
 
 ODD = [
-    (last_every_second, "other-targets-asked"),
+    (last_every_second, "used-2-instead-of-1-in-all-windows"),
     (last_in_whole_chunks, "other-targets-asked"),
-    (last_times_their_share, "multiplied-by-length"),
+    (last_times_their_share, "some-positions"),
     (
         last_with_losses(lambda z, y: F.cross_entropy(z, y) * len(y) / (len(y) + 1)),
-        "another-divisor",
+        "constant-ratio",
     ),
-    (
-        last_shown(lambda past, _, T: past[:, -T - 1 : -1] if T > 1 else past[:, -1:]),
-        "another-past",
-    ),
-    (lambda model, tokens, lengths: last_gather(model, tokens, sorted(lengths)), "another-order"),
     (lambda model, tokens, lengths: model(tokens), "error"),
     (last_in_training_afterwards, "mode-not-restored"),
     (last_behind_an_outer_length, "other-targets-asked"),
-    (last_without_one_token, "another-past"),
-    (last_of_two_at_least, "another-past"),
-    (last_but_for_a_single_one, "single-target"),
+    (last_without_one_token, "other-losses"),
 ]
 
 
@@ -366,7 +319,7 @@ def targets_of_windows_side_by_side(model, tokens, lengths):
 
 
 UNLISTED = {
-    1: [(perplexities, "perplexities")],
+    1: [(perplexities, "raised-e-to-the-power-of-your-losses")],
     6: [(longest_is_named_last, "other-targets")],
     8: [(mean_of_the_means_of_batches, "chunks-averaged")],
     13: [(targets_of_windows_side_by_side, "other-targets-asked")],
