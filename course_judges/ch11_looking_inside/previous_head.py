@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import BUILD
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future
 from course_judges.quoting import farthest
 from course_judges.wording import listed, number, row, unwrapped
@@ -21,41 +20,19 @@ from course_tasks.verdict import Finding
 Made = dict[str, Tensor]
 
 
-def _made(
-    V: int,
-    T: int,
-    strength: float,
-    *,
-    back: int = 1,
-    gain: Callable[[int, int], float] = lambda D, V: math.sqrt(D),  # noqa: ARG005
-    reads: str = "tokens",
-    writes: str = "previous",
-    copies: int | None = None,
-    last: bool = True,
-) -> Made:
-    """The head, with what can go wrong in it as settings."""
-    C, D = V + T + V, max(V, T)
-    slots = {"tokens": slice(0, V), "positions": slice(V, V + T), "previous": slice(V + T, C)}
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    key[:T, slots["positions"]] = torch.eye(T)
-    # Column t of the query is what position t looks for: the key of position t − back.
-    asks = torch.diag(torch.ones(T - abs(back)), back)
-    query[:T, slots["positions"]] = asks * strength * gain(D, V)
-    if not last:
-        query[:, slots["positions"].stop - 1] = 0
-    few = min(T, V)
-    if reads == "tokens":
-        value[:V, slots["tokens"]] = torch.diag((torch.arange(V) < (copies or V)).float())
-    else:
-        value[:few, slots["positions"]] = torch.eye(T)[:few]
-    output[slots[writes], :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
-
-
 def previous_token_head(V: int, T: int, strength: float) -> Made:
     """A right answer to 11/previous-head."""
-    return _made(V, T, strength)
+    C, D = V + T + V, max(V, T)
+    query, key, value = (torch.zeros(D, C) for _ in range(3))
+    output = torch.zeros(C, D)
+    asks = torch.eye(T).roll(-1, dims=0)  # what positions look for: column t holds t − 1 (T, T)
+    asks[-1, 0] = 0.0  # the empty query of position 0
+    factor = strength * math.sqrt(D)  # the factor of your query
+    query[:T, V : V + T] = asks * factor  # your query
+    key[:T, V : V + T] = torch.eye(T)  # your key
+    value[:V, :V] = torch.eye(V)  # your value
+    output[V + T :, :V] = torch.eye(V)  # your output
+    return {"query": query, "key": key, "value": value, "output": output}
 
 
 def _row(evidence: Evidence) -> str:
@@ -80,36 +57,50 @@ def _written(evidence: Evidence) -> str:
 
 _PATTERN = ("head.weights",)
 
+
+def _with_score(times: Callable[[int, int], float]) -> Callable[..., Made]:
+    """A head that gives t − 1 another score than `strength`."""
+    return lambda V, T, strength: previous_token_head(V, T, strength * times(V, T))
+
+
 _no_scale = mistake(
     "Your matrices don't make up for the division of the scores by √D.",
     lambda e: unwrapped(f"""{_row(e)} Multiply the query or the key by √D, where D is the number of
     rows of your query."""),
-)(lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: 1.0))  # noqa: ARG005
+    also=(_with_score(lambda V, T: (V + T) ** -0.5),),
+)(Like("left-out-the-factor-root-of-D-in-the-factor-of-your-query"))
 
 _scale_by_channels = mistake(
     "You made up for a division by √C, but the scores are divided by √D.",
     lambda e: f"{_row(e)} D is the number of rows of your query.",
-)(lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: math.sqrt(V + T + V)))
+)(Like("used-C-instead-of-D-in-the-factor-of-your-query"))
+
+_scale_by_positions = mistake(
+    "You made up for a division by √T, but the scores are divided by √D.",
+    lambda e: unwrapped(f"""D is the number of rows of your query, which isn't T here.
+    {farthest(e, "wide.scores")}"""),
+    cases=("head", "wide"),
+    also=(_with_score(lambda V, T: math.sqrt(T / (V + T))),),
+)(Like("used-T-instead-of-D-in-the-factor-of-your-query"))
 
 _scaled_by_D = mistake(
     "In query and key together, you multiplied by D, but the scores are divided by √D.", _row
-)(
-    lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: float(T))  # noqa: ARG005
-)
+)(Like("left-out-the-root-of-D-in-the-factor-of-your-query"))
 
 _looks_at_itself = mistake(
     "Your head lets every position look at itself instead of one position back.",
     lambda e: f"The query of a position asks for the key of the same position. {_row(e)}",
-)(lambda V, T, strength: _made(V, T, strength, back=0))
+)(Like("left-out-roll-in-what-positions-look-for"))
 
-_two_back = mistake("Your head looks two positions back instead of one.", _row)(
-    lambda V, T, strength: _made(V, T, strength, back=2)
-)
 
-_last_looks_nowhere = mistake(
+@mistake(
     "Your last position doesn't look back, because all of its scores are equal.",
     lambda e: f"{_row(e)} Positions go from 0 to T − 1. Does a loop or a shift end one too early?",
-)(lambda V, T, strength: _made(V, T, strength, last=False))
+)
+def _last_looks_nowhere(V: int, T: int, strength: float) -> Made:
+    made = previous_token_head(V, T, strength)
+    made["query"][:, V + T - 1] = 0.0
+    return made
 
 
 def _asks_for_the_next(evidence: Evidence) -> bool:
@@ -121,110 +112,60 @@ def _asks_for_the_next(evidence: Evidence) -> bool:
     return bool(ahead.any() and ((abs(scores) > 1e-6) == ahead).all())
 
 
-_looks_ahead = mistake(
+@mistake(
     "Your head lets position t look for position t + 1 instead of t − 1.",
     lambda e: unwrapped(f"""{_row(e)} The future is masked, so no position finds what it looks for.
     Did you swap query and key, or shift one of them the wrong way?"""),
     recognized=_asks_for_the_next,
-)(lambda V, T, strength: _made(V, T, strength, back=-1))
+)
+def _looks_ahead(V: int, T: int, strength: float) -> Made:
+    made = previous_token_head(V, T, strength)
+    return {**made, "query": made["key"], "key": made["query"]}
 
-_reads_positions = mistake(
-    "Your value reads the position instead of the token.",
-    lambda e: f"The weights are right, but not what is written. {farthest(e, 'head.written')}",
-    cases=("head",),
-)(lambda V, T, strength: _made(V, T, strength, reads="positions"))
 
-_as_wide_as_the_positions = mistake(
+@mistake(
     "If there are more tokens than positions, your head doesn't copy all tokens.",
     lambda e: unwrapped(f"""With {e.number("T")} tokens and {e.number("V")} positions, it copies
     only {e.number("V")} of the tokens. Is your D the number of positions? You may choose D, but it
     has to be large enough for both. {farthest(e, "wide.written")}"""),
     cases=("head", "wide"),
-)(lambda V, T, strength: _made(V, T, strength, copies=min(V, T)))
+)
+def _as_wide_as_the_positions(V: int, T: int, strength: float) -> Made:
+    made = previous_token_head(V, T, strength)
+    made["value"][T:] = 0.0
+    return made
 
-_writes_over_the_token = mistake(
+
+@mistake(
     "Your head writes into the channels of the token itself.",
     lambda e: unwrapped(f"""{_written(e)} There, the previous token is added to the position's own
     token, so later layers can't tell the two apart."""),
     cases=("head",),
-)(lambda V, T, strength: _made(V, T, strength, writes="tokens"))
+)
+def _writes_over_the_token(V: int, T: int, strength: float) -> Made:
+    made = previous_token_head(V, T, strength)
+    return {**made, "output": made["output"].roll(-(V + T), dims=0)}
 
 
-def _score_of_the_one_before(evidence: Evidence, case: str) -> float | None:
+def _score_of_the_one_before(evidence: Evidence) -> float | None:
     """What t gives t − 1, if it gives nothing to others and the same to each."""
-    mine, right = evidence.yours(f"{case}.scores"), evidence.right(f"{case}.scores")
-    if mine.shape != right.shape or len(mine) < 2:
-        return None
+    mine, right = evidence.yours("head.scores"), evidence.right("head.scores")
     score = float(mine[1, 0])
     strength = float(evidence.inputs["strength"])
     return score if close(mine, right * score / strength).all() else None
 
 
-def _factors(V: int, T: int) -> dict[str, float]:
-    """What strength may have been multiplied by, as it is written behind it."""
-    lengths = {"max(V, T)": max(V, T), "T": T, "V": V, "(V + T)": V + T, "C": V + T + V}
-    made: dict[str, float] = {}
-    for name, length in lengths.items():
-        made |= {
-            f" / √{name}": length**-0.5,
-            f" · √{name}": length**0.5,
-            f" / {name}": 1 / length,
-            f" · {name}": float(length),
-        }
-    for name, other in itertools.permutations(lengths, 2):
-        made[f" · √{name} / √{other}"] = (lengths[name] / lengths[other]) ** 0.5
-    return made
-
-
-def _undone(evidence: Evidence, scores: dict[str, float]) -> str:
-    """How the scores of one or both cases come from strength, in words."""
-    strength, V, T = float(evidence.inputs["strength"]), evidence.number("V"), evidence.number("T")
-    times = {case: score / strength for case, score in scores.items()}
-    if all(abs(score - 1) < 1e-3 for score in scores.values()):
-        return " Your score is always 1, as if strength weren't used."
-    if all(abs(one - strength) < 1e-3 for one in times.values()):
-        return " That is strength squared, as if both query and key contained it."
-    known = {"head": _factors(V, T), "wide": _factors(T, V)}
-    for name in known["head"]:
-        if all(abs(one - known[case][name]) < 1e-3 for case, one in times.items()):
-            return f" That is strength{name}."
-    one = times.get("head", next(iter(times.values())))
-    return f" That is {number(one)} times strength."
-
-
 def _another_score(evidence: Evidence) -> Finding | None:
     """Positions look one back and nowhere else, but with another score than `strength`."""
-    strength, score = float(evidence.inputs["strength"]), _score_of_the_one_before(evidence, "head")
+    strength, score = float(evidence.inputs["strength"]), _score_of_the_one_before(evidence)
     if score is None or abs(score - strength) < 1e-3:
         return None
-    wide = _score_of_the_one_before(evidence, "wide")
-    scores = {"head": score} if wide is None else {"head": score, "wide": wide}
     return Finding(
         "another-score",
         "Your scores are in the right places, but the score of t for t − 1 isn't `strength`.",
-        f"After the division by √D, the score is {number(score)} instead of "
-        f"{number(strength)}.{_undone(evidence, scores)} Query and key together have to make up "
-        f"for the division by √D, where D is the number of rows of your query. {_row(evidence)}",
-        BUILD,
-    )
-
-
-def _right_for_few_tokens(evidence: Evidence) -> Finding | None:
-    """Another score than `strength`, but only if there are more tokens than positions."""
-    if not evidence.same("head.weights", "head.scores") or evidence.same("wide.scores"):
-        return None
-    score, few = _score_of_the_one_before(evidence, "wide"), evidence.number("V")
-    if score is None:
-        return None
-    strength = float(evidence.inputs["strength"])
-    return Finding(
-        "another-score",
-        "If there are more tokens than positions, your score of t for t − 1 isn't `strength`.",
-        f"With V = {evidence.number('T')}, T = {few} and strength {number(strength)}, the score of "
-        f"t for t − 1 is {number(score)} after the division by √D."
-        f"{_undone(evidence, {'wide': score, 'head': strength})} With V = {few} and "
-        f"T = {evidence.number('T')}, it is {number(strength)}, as it should be. D is the number "
-        "of rows of your query. Does your factor use that D, or the number of positions?",
+        f"After the division by √D, the score is {number(score)} instead of {number(strength)}. "
+        "Query and key together have to make up for the division by √D, where D is the number of "
+        f"rows of your query. {_row(evidence)}",
         BUILD,
     )
 
@@ -246,37 +187,9 @@ def _misplaced(evidence: Evidence) -> Finding | None:
     return Finding(
         "written-differs",
         what,
-        f"{_copied(evidence)}{_written(evidence)} {farthest(evidence, 'head.written')}",
+        f"{_written(evidence)} {farthest(evidence, 'head.written')}",
         BUILD,
     )
-
-
-def _copied(evidence: Evidence) -> str:
-    """What becomes of each token, if the head writes into the last V channels."""
-    V = evidence.number("V")
-    right = evidence.right("head.written")[..., -V:].reshape(-1, V)
-    mine = evidence.shaped("head.written", evidence.right("head.written").shape)
-    made = mine[..., -V:].reshape(-1, V)
-    # Row i: what is written for a position that looks at token i alone.
-    table, _, rank, _ = np.linalg.lstsq(right, made, rcond=None)
-    if rank < V or not np.allclose(right @ table, made, atol=1e-4) or not table.any():
-        return ""
-    if np.allclose(table, table[0, 0] * np.eye(V), atol=1e-4) and V > 1:
-        times = float(table[0, 0])
-        return (
-            ""
-            if abs(times - 1) < 1e-3
-            else (f"You write the token with factor {number(times)} instead of 1. ")
-        )
-    lost = [i for i in range(V) if not abs(table[i]).max() > 1e-4]
-    if lost:
-        which = f"token {lost[0]} doesn't" if len(lost) == 1 else f"tokens {listed(lost)} don't"
-        return f"Of {V} tokens, {which} arrive in the last V channels at all. "
-    off = abs(table - np.eye(V)).max(-1) > 1e-4
-    if not off.any():
-        return ""
-    i = int(off.argmax())
-    return f"For token {i}, it writes {row(table[i])}, which should be {row(np.eye(V)[i])}. "
 
 
 def _depends_on_tokens(evidence: Evidence) -> str:
@@ -379,11 +292,23 @@ TASK = Task(
     ),
     properties=(
         _another_score,
-        _right_for_few_tokens,
         _misplaced,
         _hidden_scores,
         no_weight_on_the_future("head.weights", BUILD),
         _other_scores,
     ),
     cases=_PATTERN,
+    steps={
+        "what positions look for": Step("Position t looks for position t − 1."),
+        "the empty query of position 0": Step(
+            "No position comes before position 0, so it has a score of 0 with every position."
+        ),
+        "the factor of your query": Step(
+            "The scores are divided by √D, and D is the number of rows of your query."
+        ),
+        "your query": Step("The query of a position asks for the key of the position before it."),
+        "your key": Step("The key of a position says which position it is."),
+        "your value": Step("The value reads the token and nothing else, with a factor of 1."),
+        "your output": Step("The output writes each token into its own of the last V channels."),
+    },
 )

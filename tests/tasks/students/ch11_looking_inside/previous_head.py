@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 
-def built(V, T, strength, shift=-1, scale=None, source="token", target="previous"):
+def built(V, T, strength, shift=-1, target="previous"):
     """Entry by entry; the head is as wide as the longer of tokens and positions."""
     D, C = max(V, T), 2 * V + T
     query, key, value = (torch.zeros(D, C) for _ in range(3))
@@ -14,9 +14,9 @@ def built(V, T, strength, shift=-1, scale=None, source="token", target="previous
     for t in range(T):
         key[t, V + t] = 1
         if 0 <= t + shift < T:
-            query[t + shift, V + t] = strength * (math.sqrt(D) if scale is None else scale(D, C))
+            query[t + shift, V + t] = strength * math.sqrt(D)
     for v in range(V):
-        value[v, v if source == "token" else V + v] = 1
+        value[v, v] = 1
         output[v + (V + T if target == "previous" else 0), v] = 1
     return {"query": query, "key": key, "value": value, "output": output}
 
@@ -84,7 +84,26 @@ def head_as_wide_as_the_positions(V, T, strength):
     return {"query": query, "key": key, "value": value, "output": output}
 
 
+# Began with D = T, raised D when the value matrix did not fit, and left the factor as it was.
+# "must be `strength` *after* the division by √D"
+def factor_of_the_first_try(V, T, strength):
+    C = V + T + V
+    factor = strength * math.sqrt(T)
+    D = max(T, V)
+    query, key, value = torch.zeros(D, C), torch.zeros(D, C), torch.zeros(D, C)
+    for t in range(T):
+        query[t, V + t] = factor
+        if t + 1 < T:
+            key[t + 1, V + t] = 1.0
+    output = torch.zeros(C, D)
+    for v in range(V):
+        value[v, v] = 1.0
+        output[V + T + v, v] = 1.0
+    return {"query": query, "key": key, "value": value, "output": output}
+
+
 WRONG = {
+    "scale-by-positions": factor_of_the_first_try,
     "last-looks-nowhere": all_but_the_last_row,
     "as-wide-as-the-positions": head_as_wide_as_the_positions,
     "no-scale": lambda V, T, s: {**in_numpy(V, T, s), "query": in_numpy(V, T, s)["query"] / T**0.5},
@@ -97,13 +116,11 @@ WRONG = {
         "query": in_numpy(V, T, s)["query"] * T**0.5,
     },
     "looks-at-itself": lambda V, T, s: built(V, T, s, shift=0),
-    "two-back": lambda V, T, s: built(V, T, s, shift=-2),
     "looks-ahead": lambda V, T, s: {
         **built(V, T, s),
         "query": built(V, T, s)["key"],
         "key": built(V, T, s)["query"],
     },
-    "reads-positions": lambda V, T, s: built(V, T, s, source="position"),
     "writes-over-the-token": lambda V, T, s: built(V, T, s, target="token"),
 }
 
@@ -165,24 +182,21 @@ def scaled_for_positions_only(V, T, strength):
 
 
 ODD = [
-    (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].fliplr()}, "other-scores"),
+    (
+        lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].fliplr()},
+        "reversed-your-key-along-the-last-axis",
+    ),
     (score_hidden_with_many_tokens, "hidden-scores"),
-    (lambda V, T, strength: built(V, T, int(strength)), "another-score"),
-    (strength_of_both, "another-score"),
-    (strength_before_the_division, "another-score"),
-    (lambda V, T, s: {**built(V, T, s), "output": 2 * built(V, T, s)["output"]}, "written-differs"),
+    (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
+    (strength_of_both, "multiplied-what-positions-look-for-by-strength"),
+    (strength_before_the_division, "no-scale"),
+    (lambda V, T, s: {**built(V, T, s), "output": 3 * built(V, T, s)["output"]}, "written-differs"),
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
-    (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
     (first_position_looks_at_the_last, "hidden-scores"),
-    (scaled_for_positions_only, "another-score"),
-    (lambda V, T, s: built(V, T, 1.0), "another-score"),
+    (scaled_for_positions_only, "scale-by-positions"),
     (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].roll(-V, 1)}, "other-scores"),
     (lambda V, T, s: {**built(V, T, s), "value": built(V, T, s)["value"] * 0}, "written-differs"),
-    (
-        lambda V, T, s: {**built(V, T, s), "output": built(V, T, s)["output"].roll(-1, 0)},
-        "written-differs",
-    ),
     (first_to_look_back_is_2, "other-scores"),
 ]
 
@@ -224,26 +238,7 @@ def position_zero_asks_for_itself(V, T, strength):
     return {"query": query, "key": key, "value": value, "output": output}
 
 
-# Began with D = T, raised D when the value matrix did not fit, and left the factor as it was.
-# "must be `strength` *after* the division by √D"
-def factor_of_the_first_try(V, T, strength):
-    C = V + T + V
-    factor = strength * math.sqrt(T)
-    D = max(T, V)
-    query, key, value = torch.zeros(D, C), torch.zeros(D, C), torch.zeros(D, C)
-    for t in range(T):
-        query[t, V + t] = factor
-        if t + 1 < T:
-            key[t + 1, V + t] = 1.0
-    output = torch.zeros(C, D)
-    for v in range(V):
-        value[v, v] = 1.0
-        output[V + T + v, v] = 1.0
-    return {"query": query, "key": key, "value": value, "output": output}
-
-
 UNLISTED = {
     1: [(only_as_many_as_positions, "hidden-scores"), (also_into_the_token, "written-differs")],
     8: [(position_zero_asks_for_itself, "hidden-scores")],
-    10: [(factor_of_the_first_try, "another-score")],
 }
