@@ -32,47 +32,9 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def words_that_are_not_real():
-    return {"text": "shakespeare", "cool": 0.4471, "hot": 0.8829}
-
-
-# "the share of real words at temperature 0.5 (cool) and at 1.5 (hot)"
-def hot_and_cool_exchanged():
-    return {"text": "shakespeare", "cool": 0.1171, "hot": 0.5529}
-
-
-# "the share of real words": in percent.
-def percents():
-    return {"text": "shakespeare", "cool": 55.29, "hot": 11.71}
-
-
-def pieces_of_the_text():
-    """Asked whether a word is in the text, a string, so that pieces of words are real as well."""
-    return {"text": "shakespeare", "cool": 0.8273, "hot": 0.2554}
-
-
-def looks_in_the_text():
-    """Asks whether a word is in the text as a string, so that any part of a word counts as real."""
-    return {"text": "shakespeare", "cool": 0.7885, "hot": 0.2512}
-
-
 def without_punctuation_and_capitals():
     """Strips punctuation and lowers capitals in both, the words written and those of the text."""
     return {"text": "shakespeare", "cool": 0.5639, "hot": 0.1572}
-
-
-def set_of_symbols():
-    """Forgets split() for the training text: its set holds symbols, so only they are real words."""
-    return {"text": "shakespeare", "cool": 0.0171, "hot": 0.0416}
-
-
-def words_found_in_the_string():
-    """Asks `word in text` of the training string, so every piece of a longer word is real too."""
-    return {
-        "text": "shakespeare",
-        "cool": 0.7885,
-        "hot": 0.2512,
-    }
 
 
 def split_at_single_spaces():
@@ -84,24 +46,6 @@ def split_at_single_spaces():
     }
 
 
-def looked_up_in_the_text():
-    """Asks whether a word occurs anywhere in the training text as a string, inside others too."""
-    return {
-        "text": "shakespeare",
-        "cool": 0.8436,
-        "hot": 0.2851,
-    }
-
-
-UNLISTED = {
-    2: [(words_that_are_not_real, None)],
-    4: [(hot_and_cool_exchanged, None)],
-    5: [(percents, None)],
-    12: [(pieces_of_the_text, None)],
-    13: [(looks_in_the_text, None), (set_of_symbols, None)],
-    14: [(words_found_in_the_string, None)],
-    16: [(looked_up_in_the_text, None)],
-}
 ACCEPTED = {
     13: [(without_punctuation_and_capitals, "Its numbers lie where those of right runs do.")],
     15: [(split_at_single_spaces, "Its numbers lie where those of right runs do.")],

@@ -3,7 +3,6 @@
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from students.ch10_jax.shared import ORDER, head_scaffold
@@ -154,262 +153,40 @@ SEEDS = range(2)
 # --- Answers that no list names ---
 
 
-def _draw(key, shapes, scale=lambda shape: shape[0] ** -0.5, normal=jax.random.normal):
-    key, *keys = jax.random.split(key, 6)
-    leaves, form = jax.tree.flatten(shapes, is_leaf=lambda s: isinstance(s, tuple))
-    return jax.tree.unflatten(
-        form, [normal(k, s) * scale(s) for k, s in zip(keys, leaves, strict=True)]
-    ), key
-
-
-def one_over_rows(key, shapes):
-    return _draw(key, shapes, lambda shape: 1 / shape[0])
-
-
 def uniform_entries(key, shapes):
-    return _draw(key, shapes, normal=jax.random.uniform)
+    def entries(key, shape):
+        return jax.random.uniform(key, shape) / shape[0] ** 0.5
 
-
-def same_key_each_time(key, shapes):
-    tree, _ = _draw(key, shapes)
-    return tree, jax.random.key(0)
+    return all_at_once(key, shapes, entries)
 
 
 def xavier_scale(key, shapes):
-    return _draw(key, shapes, lambda shape: (2 / sum(shape)) ** 0.5)
-
-
-def tree_and_key_exchanged(key, shapes):
-    return _draw(key, shapes)[::-1]
+    return scaled(lambda shape: (2 / sum(shape)) ** 0.5)(key, shapes)
 
 
 def truncated_entries(key, shapes):
-    return _draw(key, shapes, normal=lambda k, s: jax.random.truncated_normal(k, -1.0, 1.0, s))
+    def entries(key, shape):
+        return jax.random.truncated_normal(key, -1.0, 1.0, shape) / shape[0] ** 0.5
 
-
-def _tree(keys, shapes, rows):
-    def draw(key, shape):
-        return jax.random.normal(key, shape) / rows(shape) ** 0.5
-
-    head = shapes["head"]
-    return {
-        "tokens": draw(keys[0], shapes["tokens"]),
-        "head": {
-            name: draw(keys[i], head[name]) for i, name in enumerate(("query", "key", "value"), 1)
-        },
-        "output": draw(keys[4], shapes["output"]),
-    }
-
-
-def keys_shared_inside_the_head(key, shapes):
-    key, *keys = jax.random.split(key, 4)
-    keys = [keys[0], keys[1], keys[1], keys[1], keys[2]]
-    return _tree(keys, shapes, lambda shape: shape[0]), key
-
-
-def keys_scaled_by_columns(key, shapes):
-    key, *keys = jax.random.split(key, 6)
-    return _tree(keys, shapes, lambda shape: shape[1]), key
-
-
-def keys_from_the_clock_of_numpy(key, shapes):
-    """Draws with NumPy's global generator, and splits the key only to return it."""
-    key, _ = jax.random.split(key)
-
-    def draw(shape):
-        return jnp.asarray(np.random.randn(*shape) / shape[0] ** 0.5)
-
-    head = {name: draw(shape) for name, shape in shapes["head"].items()}
-    tree = {"tokens": draw(shapes["tokens"]), "head": head, "output": draw(shapes["output"])}
-    return tree, key
-
-
-def uniform_of_the_same_spread(key, shapes):
-    key, *keys = jax.random.split(key, 6)
-
-    def draw(own_key, shape):
-        largest = (3 / shape[0]) ** 0.5
-        return jax.random.uniform(own_key, shape, minval=-largest, maxval=largest)
-
-    head = {
-        name: draw(k, shapes["head"][name])
-        for k, name in zip(keys[:3], shapes["head"], strict=True)
-    }
-    tree = {
-        "tokens": draw(keys[3], shapes["tokens"]),
-        "head": head,
-        "output": draw(keys[4], shapes["output"]),
-    }
-    return tree, key
-
-
-# "standard deviation 1 / √rows, where rows is the first number of the shape"
-def root_of_the_columns(key, shapes):
-    key, *keys = jax.random.split(key, 6)
-
-    def draw(own_key, shape):
-        return jax.random.normal(own_key, shape) / shape[1] ** 0.5
-
-    head = shapes["head"]
-    names = ("query", "key", "value")
-    return {
-        "tokens": draw(keys[0], shapes["tokens"]),
-        "head": {name: draw(own, head[name]) for name, own in zip(names, keys[1:4], strict=True)},
-        "output": draw(keys[4], shapes["output"]),
-    }, key
-
-
-# "No key is used twice: not for two arrays": query and value have names of one length.
-def keys_by_the_length_of_a_name(key, shapes):
-    import jax
-
-    def draw(name, shape):
-        own_key = jax.random.fold_in(key, len(name))
-        return jax.random.normal(own_key, shape) / shape[0] ** 0.5
-
-    head = {name: draw(name, shape) for name, shape in shapes["head"].items()}
-    tokens, output = (
-        draw("the tokens", shapes["tokens"]),
-        draw("the output layer", shapes["output"]),
-    )
-    return {"tokens": tokens, "head": head, "output": output}, jax.random.fold_in(key, 100)
+    return all_at_once(key, shapes, entries)
 
 
 def tokens_by_their_channels(key, shapes):
     """Scales the table of tokens by its columns, since a look-up adds nothing up over its rows."""
-    key, first, second, third, fourth, fifth = jax.random.split(key, 6)
-
-    def draw(own, shape, number):
-        return jax.random.normal(own, shape) / jnp.sqrt(number)
-
-    head = shapes["head"]
-    tree = {
-        "tokens": draw(first, shapes["tokens"], shapes["tokens"][1]),
-        "head": {
-            "query": draw(second, head["query"], head["query"][0]),
-            "key": draw(third, head["key"], head["key"][0]),
-            "value": draw(fourth, head["value"], head["value"][0]),
-        },
-        "output": draw(fifth, shapes["output"], shapes["output"][0]),
-    }
-    return tree, key
+    table = shapes["tokens"]
+    return scaled(lambda shape: shape[shape == table] ** -0.5)(key, shapes)
 
 
-def sixth_of_five_keys(key, shapes):
-    """Splits into five and returns keys[5], which JAX clamps to the last key, already used."""
-    keys = jax.random.split(key, 5)
-
-    def draw(own_key, shape):
-        return jax.random.normal(own_key, shape) / shape[0] ** 0.5
-
-    head = shapes["head"]
-    tree = {
-        "tokens": draw(keys[0], shapes["tokens"]),
-        "head": {
-            "query": draw(keys[1], head["query"]),
-            "key": draw(keys[2], head["key"]),
-            "value": draw(keys[3], head["value"]),
-        },
-        "output": draw(keys[4], shapes["output"]),
-    }
-    return tree, keys[5]
-
-
-def _drawn(key, shape):
-    return jax.random.normal(key, shape) / shape[0] ** 0.5
-
-
-def _drawn_head(key, shapes):
-    keys = jax.random.split(key, len(shapes))
-    return {name: _drawn(own, shapes[name]) for name, own in zip(shapes, keys, strict=True)}
-
-
-def head_splits_the_same_key(key, shapes):
-    """Hands the running key to a helper that splits it for the head, then splits it again."""
-    key, own = jax.random.split(key)
-    tokens = _drawn(own, shapes["tokens"])
-    head = _drawn_head(key, shapes["head"])
-    key, own = jax.random.split(key)
-    output = _drawn(own, shapes["output"])
-    return {"tokens": tokens, "head": head, "output": output}, key
-
-
-def normal_cut_off_at_two(key, shapes):
-    """Draws from a normal truncated at two, whose deviation is 0.88 and which has no tails."""
-    key, *keys = jax.random.split(key, 6)
-
-    def draw(own_key, shape):
-        return jax.random.truncated_normal(own_key, -2.0, 2.0, shape) / shape[0] ** 0.5
-
-    head = shapes["head"]
-    tree = {
-        "tokens": draw(keys[0], shapes["tokens"]),
-        "head": {
-            "query": draw(keys[1], head["query"]),
-            "key": draw(keys[2], head["key"]),
-            "value": draw(keys[3], head["value"]),
-        },
-        "output": draw(keys[4], shapes["output"]),
-    }
-    return tree, key
-
-
-def draws_then_splits(key, shapes):
-    """Draws the query with the head's key, then splits that same key for key and value."""
-
-    def draw(own_key, shape):
-        return jax.random.normal(own_key, shape) / jnp.sqrt(shape[0])
-
-    key, for_tokens, for_head, for_output = jax.random.split(key, 4)
-    tree = {"tokens": draw(for_tokens, shapes["tokens"]), "head": {}}
-    tree["head"]["query"] = draw(for_head, shapes["head"]["query"])
-    for_key, for_value = jax.random.split(for_head)
-    tree["head"]["key"] = draw(for_key, shapes["head"]["key"])
-    tree["head"]["value"] = draw(for_value, shapes["head"]["value"])
-    tree["output"] = draw(for_output, shapes["output"])
-    return tree, key
-
-
-def channels_taken_for_rows(key, shapes):
-    """Divides all arrays by √C, as if each had C rows: the token table has V of them."""
-    C = shapes["tokens"][1]
-    key, *keys = jax.random.split(key, 6)
-    names = ("query", "key", "value")
-
-    def draw(own_key, shape):
-        return jax.random.normal(own_key, shape) / jnp.sqrt(C)
-
-    tree = {
-        "tokens": draw(keys[0], shapes["tokens"]),
-        "head": {name: draw(keys[i + 1], shapes["head"][name]) for i, name in enumerate(names)},
-        "output": draw(keys[4], shapes["output"]),
-    }
-    return tree, key
+def tree_and_key_exchanged(key, shapes):
+    return all_at_once(key, shapes)[::-1]
 
 
 UNLISTED = {
     1: [
-        (one_over_rows, None),
-        (uniform_entries, None),
-        (same_key_each_time, None),
-        (xavier_scale, None),
-        (tree_and_key_exchanged, None),
-        (truncated_entries, None),
+        (uniform_entries, "wrong-spread"),
+        (xavier_scale, "wrong-spread"),
+        (truncated_entries, "wrong-spread"),
+        (tree_and_key_exchanged, "type"),
     ],
-    2: [
-        (keys_shared_inside_the_head, None),
-        (keys_scaled_by_columns, None),
-        (keys_from_the_clock_of_numpy, None),
-    ],
-    3: [(uniform_of_the_same_spread, None)],
-    4: [(root_of_the_columns, None)],
-    5: [(keys_by_the_length_of_a_name, None)],
-    12: [(tokens_by_their_channels, None)],
-    13: [
-        (sixth_of_five_keys, None),
-        (head_splits_the_same_key, None),
-        (normal_cut_off_at_two, None),
-    ],
-    14: [(draws_then_splits, None)],
-    15: [(channels_taken_for_rows, None)],
+    12: [(tokens_by_their_channels, "wrong-spread")],
 }

@@ -135,40 +135,6 @@ def waste_as_the_share_of_symbols():
     return {"text": "shakespeare", "as_they_are": 48, "padded": 4, "waste": 0.8314}
 
 
-# "waste: the share of all positions of the padded lines that are padding"
-def waste_per_real_symbol():
-    return {"text": "shakespeare", "as_they_are": 48, "padded": 4, "waste": 0.2028}
-
-
-def mean_of_the_lines_shares():
-    """Took the mean of the lines' shares of padding, instead of the share of all positions."""
-    return {"text": "shakespeare", "as_they_are": 48, "padded": 4, "waste": 0.1905}
-
-
-def one_function_for_both():
-    """Calls the same jitted function for both, whose cache already holds three padded lengths."""
-    return {"text": "shakespeare", "as_they_are": 48, "padded": 1, "waste": 0.1686}
-
-
-def mean_of_the_shares_of_lines():
-    """Takes the share of padding in each line and then the mean of lines, not of positions."""
-    return {"text": "shakespeare", "as_they_are": 48, "padded": 4, "waste": 0.1905}
-
-
-def empty_lines_among_the_300():
-    """Takes the first 300 lines and then drops the empty ones, so there are fewer than 300."""
-    return {"text": "shakespeare", "as_they_are": 44, "padded": 4, "waste": 0.1659}
-
-
 UNLISTED = {
-    2: [(waste_as_the_share_of_symbols, None)],
-    4: [(waste_per_real_symbol, None)],
-    12: [(mean_of_the_lines_shares, None)],
-    13: [
-        (one_function_for_both, None),
-        (mean_of_the_shares_of_lines, None),
-        (empty_lines_among_the_300, None),
-    ],
-    14: [(one_function_for_both, None)],
-    15: [(mean_of_the_lines_shares, None)],
+    2: [(waste_as_the_share_of_symbols, "one-minus")],
 }
