@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,70 +24,73 @@ from course_judges.attention_weights import (
     weights_behind,
 )
 from course_judges.ch06_heads import wording
-from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import first_upper, listed, number, row, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-Heads = Sequence[tuple[Tensor, Tensor, Tensor]]
+Heads = Sequence[Sequence[Tensor]]
 
 
 def concatenate(x: Tensor, heads: Heads) -> Tensor:
     """The outputs of causal heads of any sizes, side by side: (B, T, C) → (B, T, ΣD)."""
+    T = x.shape[1]
+    seen = torch.ones(T, T, dtype=torch.bool).tril()  # the triangle (T, T)
     found = []
     for query, key, value in heads:
-        q, k, v = x @ query, x @ key, x @ value  # (B, T, D) each
-        found.append(looks(q, k, v, past(x.shape[1]), scale=by_head_size(q)))
-    return torch.cat(found, dim=-1)
+        D = query.shape[1]  # D
+        q = x @ query  # the queries (B, T, D)
+        k = x @ key  # the keys (B, T, D)
+        v = x @ value  # the values (B, T, D)
+        scores = q @ k.mT / math.sqrt(D)  # the scores (B, T, T)
+        masked = scores.masked_fill(~seen, -torch.inf)  # the masked scores (B, T, T)
+        weights = masked.softmax(dim=-1)  # the weights (B, T, T)
+        found.append(weights @ v)  # what a head finds (B, T, D)
+    return torch.cat(found, dim=-1)  # your output (B, T, ΣD)
 
 
-def _found(x: Tensor, heads: Heads, **settings: Any) -> list[Tensor]:
-    """What each head finds, with settings of `looks` that replace the right ones."""
+def _found(x: Tensor, heads: Heads, scale: float | None = None) -> list[Tensor]:
+    """What each head finds, with a scale of its own or one for all."""
     found = []
     for query, key, value in heads:
-        right: dict[str, Any] = {"scale": by_head_size(query), "visible": past(x.shape[1])}
-        found.append(looks(x @ query, x @ key, x @ value, **(right | settings)))
+        factor = 1.0 if scale is None else math.sqrt(query.shape[1]) / scale
+        found.append(concatenate(x, [(query * factor, key, value)]))
     return found
-
-
-def _side_by_side(**settings: Any) -> Callable[[Tensor, Heads], Tensor]:
-    return lambda x, heads: torch.cat(_found(x, heads, **settings), dim=-1)
 
 
 def _scaled_alike(size: Callable[[list[int]], float]) -> Callable[[Tensor, Heads], Tensor]:
     """All heads with one scale, computed from their sizes."""
-    return lambda x, heads: torch.cat(
-        _found(x, heads, scale=math.sqrt(size([head[0].shape[1] for head in heads]))), dim=-1
-    )
+
+    def answer(x: Tensor, heads: Heads) -> Tensor:
+        scale = math.sqrt(size([query.shape[1] for query, _, _ in heads]))
+        return torch.cat(_found(x, heads, scale), dim=-1)
+
+    return answer
 
 
-def _scaled_each(x: Tensor, heads: Heads, scale: Callable[[int], float]) -> Tensor:
-    """Each head with a scale computed from its own size."""
-    found = [_found(x, [head], scale=scale(head[0].shape[1]))[0] for head in heads]
-    return torch.cat(found, dim=-1)
+def _weighing(weigh: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Heads], Tensor]:
+    """Other weights, made from the scores (B, T, T) and what may be seen (T, T)."""
+
+    def answer(x: Tensor, heads: Heads) -> Tensor:
+        seen = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        found = []
+        for query, key, value in heads:
+            scores = x @ query @ (x @ key).mT / math.sqrt(query.shape[1])
+            found.append(weigh(scores, seen) @ (x @ value))
+        return torch.cat(found, dim=-1)
+
+    return answer
 
 
 def _cut_at_equal_distances(x: Tensor, heads: Heads) -> Tensor:
-    query, key, value = (
-        (x @ torch.cat(matrices, dim=1)).tensor_split(len(heads), dim=-1)
+    pieces = (
+        torch.cat(matrices, dim=1).tensor_split(len(heads), dim=1)
         for matrices in zip(*heads, strict=True)
     )
-    parts = zip(query, key, value, strict=True)
-    found = [looks(*part, past(x.shape[1]), scale=by_head_size(part[0])) for part in parts]
-    return torch.cat(found, dim=-1)
-
-
-def _mask_added(x: Tensor, heads: Heads) -> Tensor:
-    visible = past(x.shape[1])
-    found = []
-    for query, key, value in heads:
-        scores = x @ query @ (x @ key).transpose(-2, -1) / by_head_size(query)
-        found.append((scores + visible).softmax(dim=-1) @ x @ value)
-    return torch.cat(found, dim=-1)
+    return concatenate(x, list(zip(*pieces, strict=True)))
 
 
 def _is_stacked(evidence: Evidence) -> bool:
@@ -102,68 +104,23 @@ def _scales(evidence: Evidence, yours: str) -> str:
     {", ".join(number(s**0.5) for s in sizes)}, but {yours}. {largest_gap(evidence, "unequal")}""")
 
 
-def _scales_of(evidence: Evidence, yours: Callable[[int], float]) -> str:
-    of_each = ", ".join(number(yours(int(size))) for size in evidence.inputs["unequal_sizes"])
-    return _scales(evidence, f"yours are {of_each}")
-
-
-@families.no_causal_mask(
-    lambda e: unwrapped(f"""Position 0 should see only itself, but yours averages {e.number("T")}
-    positions. {largest_gap(e, "equal")}"""),
-    AVERAGE,
-)
-def _no_causal_mask(x: Tensor, heads: Heads) -> Tensor:
-    everything = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool)
-    return torch.cat(_found(x, heads, visible=everything), dim=-1)
-
-
-@families.scale_by_channels(
+_scale_by_channels = families.scale_by_channels(
     lambda e: _scales(e, f"√C is {number(e.number('C') ** 0.5)}"), SUBSPACES
-)
-def _scale_by_channels(x: Tensor, heads: Heads) -> Tensor:
-    return torch.cat(_found(x, heads, scale=math.sqrt(x.shape[-1])), dim=-1)
+)(Like("used-the-length-of-axis-0-of-query-for-D"))
 
 
-@mistake(
+_scale_by_all_heads = mistake(
     "You divided the scores by the root of the sum of all head sizes.",
     lambda e: _scales(e, f"yours is {number(float(e.inputs['unequal_sizes'].sum()) ** 0.5)}"),
     SUBSPACES,
-)
-def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
-    width = sum(query.shape[1] for query, _, _ in heads)
-    return torch.cat(_found(x, heads, scale=math.sqrt(width)), dim=-1)
-
-
-_no_scale = families.no_scale(lambda e: _scales(e, "yours is 1"), SUBSPACES)(
-    _side_by_side(scale=1.0)
-)
-
-
-_scale_without_root = mistake(
-    wording.SIZE_WITHOUT_ROOT,
-    lambda e: f"{_scales_of(e, float)} {wording.ROOT_TWICE}",
-    SUBSPACES,
-)(lambda x, heads: _scaled_each(x, heads, lambda size: float(size)))
-
-_scale_multiplied = mistake(
-    "You multiplied the scores by the root of the head size instead of dividing by it.",
-    lambda e: f"{wording.MULTIPLIED} {largest_gap(e, 'unequal')}",
-    SUBSPACES,
-    cases=("equal", "unequal"),
-)(lambda x, heads: _scaled_each(x, heads, lambda size: size**-0.5))
+)(_scaled_alike(sum))
 
 _weighs_all_alike = mistake(
     "Your heads give all visible positions the same weight, so queries and keys have no effect.",
     lambda e: unwrapped(f"""The weights should come from the scores, `x @ query` times `x @ key`.
     {largest_gap(e, "equal")}"""),
     AVERAGE,
-)(_side_by_side(scale=math.inf))
-
-_divided_by_2D = mistake(
-    wording.TWICE_THE_SIZE,
-    lambda e: f"{wording.ROOT_BY_PRECEDENCE} {_scales_of(e, lambda size: 2.0 * size)}",
-    SUBSPACES,
-)(lambda x, heads: _scaled_each(x, heads, lambda size: 2.0 * size))
+)(_weighing(lambda _, seen: seen / seen.sum(dim=-1, keepdim=True)))
 
 
 @mistake(
@@ -173,11 +130,11 @@ _divided_by_2D = mistake(
     SUBSPACES,
 )
 def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
-    found = zip(_found(x, heads, scale=1.0), heads, strict=True)
-    return torch.cat([one / by_head_size(query) for one, (query, _, _) in found], dim=-1)
+    found = zip(_found(x, heads, 1.0), heads, strict=True)
+    return torch.cat([one / math.sqrt(query.shape[1]) for one, (query, _, _) in found], dim=-1)
 
 
-@mistake(
+_one_scale_for_all = mistake(
     "You divided the scores of all heads by the same number.",
     lambda e: _scales(e, "a single number can be right only for one of them"),
     SUBSPACES,
@@ -189,18 +146,11 @@ def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
         _scaled_alike(lambda sizes: sizes[-1]),
         _scaled_alike(len),
     ),
-)
-def _one_scale_for_all(x: Tensor, heads: Heads) -> Tensor:
-    return torch.cat(_found(x, heads, scale=by_head_size(heads[0][0])), dim=-1)
-
-
-_softmax_over_queries = families.softmax_over_queries(lambda e: largest_gap(e, "equal"), AVERAGE)(
-    _side_by_side(dim=-2)
-)
+)(_scaled_alike(lambda sizes: sizes[0]))
 
 _mask_added_to_scores = mistake(
     wording.MASK_ADDED, lambda e: f"{wording.MASK_OF_ONES} {largest_gap(e, 'equal')}", AVERAGE
-)(_mask_added)
+)(_weighing(lambda scores, seen: (scores + seen).softmax(dim=-1)))
 
 _equal_cuts = mistake(
     "You cut the channels of all heads into pieces of equal size.",
@@ -209,22 +159,6 @@ _equal_cuts = mistake(
     SUBSPACES,
     cases=("equal", "unequal"),
 )(_cut_at_equal_distances)
-
-_zero_mask = families.zero_mask(lambda e: largest_gap(e, "equal"), AVERAGE)(_side_by_side(fill=0.0))
-
-
-@families.swapped_query_key(lambda e: largest_gap(e, "equal"), SUBSPACES)
-def _swapped_query_key(x: Tensor, heads: Heads) -> Tensor:
-    return concatenate(x, [(key, query, value) for query, key, value in heads])
-
-
-@mistake(
-    "Your heads average x itself instead of their values, `x @ value`.",
-    lambda e: shape(e, "equal"),
-    SUBSPACES,
-)
-def _raw_values(x: Tensor, heads: Heads) -> Tensor:
-    return concatenate(x, [(query, key, torch.eye(x.shape[-1])) for query, key, _ in heads])
 
 
 def _taking(order: tuple[int, int, int]) -> Callable[[Tensor, Heads], Tensor]:
@@ -276,11 +210,6 @@ _sums_not_concatenates = mistake(
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads)).sum(dim=0))
 
-_concatenated_along_time = mistake(
-    "You concatenated along time, so the text became longer instead of wider.",
-    lambda e: f"{shape(e, 'equal')} Channels are the last dimension, `dim=-1`.",
-    cases=("equal",),
-)(lambda x, heads: torch.cat(_found(x, heads), dim=1))
 
 _interleaved = mistake(
     wording.INTERLEAVED,
@@ -296,105 +225,54 @@ _stacked = mistake(
 )(lambda x, heads: torch.stack(_found(x, heads)))
 
 
-def _diagonal(above: int) -> Callable[[Tensor, Heads], Tensor]:
-    """All heads with another triangle: position t sees up to this many positions ahead."""
+def _hiding(
+    hidden: Callable[[Tensor], Tensor], fill: float = -math.inf, *, nan: float = math.nan
+) -> Callable[[Tensor, Heads], Tensor]:
+    """Other positions hidden, made from what may be seen; rows that see nothing hold `nan`."""
+    return _weighing(
+        lambda scores, seen: scores.masked_fill(hidden(seen), fill).softmax(dim=-1).nan_to_num(nan)
+    )
 
-    def answer(x: Tensor, heads: Heads) -> Tensor:
-        visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril(above)
-        return torch.cat(_found(x, heads, visible=visible), dim=-1)
-
-    return answer
-
-
-_sees_one_ahead = mistake(
-    "In your heads, each position also sees the next one.",
-    lambda e: unwrapped(f"""Position 0 should see only itself, but yours averages two positions.
-    What is hidden begins to the right of the diagonal: `triu(1)`, or what `tril()` leaves out.
-    {largest_gap(e, "equal")}"""),
-    AVERAGE,
-)(_diagonal(1))
 
 _itself_hidden = mistake(
     "In your heads, positions don't see themselves.",
     lambda e: unwrapped(f"""So position 0 sees nothing at all. What is hidden begins to the right of
     the diagonal: `triu(1)`, or what `tril()` leaves out. {largest_gap(e, "equal")}"""),
     AVERAGE,
-    also=(lambda x, heads: _diagonal(-1)(x, heads).nan_to_num(0.0),),
-)(_diagonal(-1))
-
-
-def _upper(above: int, fill: float = -math.inf) -> Callable[[Tensor, Heads], Tensor]:
-    """Each position sees only those from this many positions ahead on."""
-
-    def answer(x: Tensor, heads: Heads) -> Tensor:
-        visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(above)
-        return torch.cat(_found(x, heads, visible=visible, fill=fill), dim=-1)
-
-    return answer
-
+    also=(_hiding(lambda seen: ~seen.tril(-1), nan=0.0),),
+)(Like("used-tril-with-diagonal-minus-1-instead-of-0-in-the-triangle"))
 
 _upper_triangle = families.upper_triangle(
     lambda e: f"{wording.MASKS_DIFFER} Is your mask inverted? {largest_gap(e, 'equal')}",
     AVERAGE,
     also=(
-        _upper(1),
-        _upper(1, -1e9),
+        _hiding(lambda seen: seen),
+        _hiding(lambda seen: seen, -1e9),
         # A row in which nothing is seen gives 0 if it isn't NaN.
-        lambda x, heads: _upper(1)(x, heads).nan_to_num(0.0),
+        _hiding(lambda seen: seen, nan=0.0),
     ),
-)(_upper(0))
+)(Like("used-triu-instead-of-tril-in-the-triangle"))
 
-_weights_transposed = mistake(
-    "You transposed the weights before multiplying them with the values.",
-    lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t, so
-    it is `weights @ value` with nothing transposed."""),
-    AVERAGE,
-)(
-    lambda x, heads: torch.cat(
-        [
-            (x @ query @ (x @ key).mT / by_head_size(query))
-            .masked_fill(~past(x.shape[1]), -math.inf)
-            .softmax(dim=-1)
-            .mT
-            @ x
-            @ value
-            for query, key, value in heads
-        ],
-        dim=-1,
-    )
+_masked_after_softmax = families.masked_after_softmax(lambda e: largest_gap(e, "equal"), AVERAGE)(
+    _weighing(lambda scores, seen: scores.softmax(dim=-1) * seen)
 )
 
-
-@families.masked_after_softmax(lambda e: largest_gap(e, "equal"), AVERAGE)
-def _masked_after_softmax(x: Tensor, heads: Heads) -> Tensor:
-    found = []
-    for query, key, value in heads:
-        scores = x @ query @ (x @ key).mT / by_head_size(query)
-        found.append(scores.softmax(dim=-1) * past(x.shape[1]) @ x @ value)
-    return torch.cat(found, dim=-1)
-
-
-@mistake(
+_no_softmax = mistake(
     "You used the scores themselves as weights, without a softmax.",
     lambda e: unwrapped(f"""Scores can be negative and sum to anything, so only a softmax makes an
     average of them. {largest_gap(e, "equal")}"""),
     AVERAGE,
-)
-def _no_softmax(x: Tensor, heads: Heads) -> Tensor:
-    found = []
-    for query, key, value in heads:
-        scores = x @ query @ (x @ key).mT / by_head_size(query)
-        found.append(scores * past(x.shape[1]) @ x @ value)
-    return torch.cat(found, dim=-1)
+)(_weighing(lambda scores, seen: scores * seen))
 
 
 def _piled_up(x: Tensor, heads: Heads, *, scaled_last: bool = False) -> Tensor:
     """Each head has the scores of all heads up to it, scaled before or after they are added up."""
     scores, found = torch.zeros(()), []
+    hidden = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
     for query, key, value in heads:
-        scale = by_head_size(query)
+        scale = math.sqrt(query.shape[1])
         scores = scores + x @ query @ (x @ key).mT / (1 if scaled_last else scale)
-        seen = (scores / scale if scaled_last else scores).masked_fill(~past(x.shape[1]), -math.inf)
+        seen = (scores / scale if scaled_last else scores).masked_fill(hidden, -math.inf)
         found.append(seen.softmax(dim=-1) @ x @ value)
     return torch.cat(found, dim=-1)
 
@@ -409,18 +287,6 @@ _scores_pile_up = mistake(
     also=(partial(_piled_up, scaled_last=True),),
 )(_piled_up)
 
-_softmax_over_samples = mistake(
-    "Your softmax runs over the samples of the batch, `dim=0`.",
-    wording.OTHER_SOFTMAX,
-    AVERAGE,
-)(_side_by_side(dim=0))
-
-_scale_by_length = mistake(
-    "You divided the scores by √T, the root of the number of positions.",
-    lambda e: _scales(e, f"√T is {number(e.number('T') ** 0.5)}"),
-    SUBSPACES,
-)(lambda x, heads: torch.cat(_found(x, heads, scale=math.sqrt(x.shape[1])), dim=-1))
-
 
 def _missing(evidence: Evidence) -> str:
     mine, right = evidence.yours("equal"), evidence.right("equal")
@@ -434,19 +300,17 @@ _last_head_missing = mistake(
 )(lambda x, heads: concatenate(x, heads[:-1] or heads))
 
 
-def _joined(heads: Heads) -> tuple[Tensor, Tensor, Tensor]:
-    """One head of the matrices of all heads, side by side."""
-    query, key, value = (torch.cat(matrices, dim=1) for matrices in zip(*heads, strict=True))
-    return query, key, value
-
-
 _one_table_for_all = mistake(
     "You put queries and keys of all heads side by side and took one softmax for all of them.",
     lambda e: unwrapped(f"""So all heads have the same weights, but each head needs scores of its
     own queries and keys. {largest_gap(e, "equal")}"""),
     SUBSPACES,
     cases=("equal", "unequal"),
-)(lambda x, heads: concatenate(x, [_joined(heads)]))
+)(
+    lambda x, heads: concatenate(
+        x, [[torch.cat(matrices, dim=1) for matrices in zip(*heads, strict=True)]]
+    )
+)
 
 
 def _right_but_for_a_fill(evidence: Evidence) -> bool:
@@ -470,7 +334,7 @@ _moderate_fill = mistake(
     _beside_a_low_score,
     AVERAGE,
     recognized=_right_but_for_a_fill,
-)(_side_by_side(fill=-20.0))
+)(_hiding(lambda seen: ~seen, -20.0))
 
 
 @mistake(
@@ -775,4 +639,24 @@ TASK = Task(
     ),
     properties=(_in_other_channels, _divisors, _shown_by_the_outputs),
     examples=(_worked_out,),
+    steps={
+        "the triangle": Step("Row t sees positions 0 to t.", AVERAGE),
+        "D": Step("A score is a sum of D products, so a head's own D sets its scale.", SUBSPACES),
+        "the queries": Step("A query says what a position looks for.", SUBSPACES),
+        "the keys": Step("A key says what a position has to offer.", SUBSPACES),
+        "the values": Step("What a position passes on is its value.", SUBSPACES),
+        "the scores": Step(
+            "Row t holds the scores of query t with all keys. A sum of D products spreads with √D, "
+            "so each head needs a scale of its own.",
+            SUBSPACES,
+        ),
+        "the masked scores": Step(
+            "−inf is below every score, and e to the power of −inf is exactly 0.", AVERAGE
+        ),
+        "the weights": Step("Each row is an average of its own, so it sums to 1.", AVERAGE),
+        "what a head finds": Step("Row t of the weights mixes the values for output t.", AVERAGE),
+        "your output": Step(
+            "The channels of all heads are side by side, so the text gets wider and not longer."
+        ),
+    },
 )

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.sections import STACK, VIEW
-from course_judges.ch06_heads.wording import axes_apart, joined, origin, rows_of_view, shape
-from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.ch06_heads.wording import axes_apart, origin, rows_of_view, shape
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 Three = tuple[Tensor, Tensor, Tensor]
@@ -19,10 +19,13 @@ Three = tuple[Tensor, Tensor, Tensor]
 
 def split_heads(x: Tensor, n_head: int) -> Three:
     """Queries, keys and values (B, H, T, D) out of (B, T, H·3·D)."""
-    B, T, width = x.shape
-    # (B, T, H·3·D) → (B, T, H, 3, D) → (3, B, H, T, D)
-    parts = x.view(B, T, n_head, 3, width // (3 * n_head)).permute(3, 0, 2, 1, 4)
-    return parts[0], parts[1], parts[2]
+    heads = x.unflatten(-1, (n_head, 3, -1))  # the heads of each position (B, T, H, 3, D)
+    D = heads.shape[-1]  # D
+    moved = heads.flatten(-2).transpose(1, 2)  # the heads in front of time (B, H, T, 3·D)
+    query = moved[..., :D]  # your queries (B, H, T, D)
+    key = moved[..., D : 2 * D]  # your keys (B, H, T, D)
+    value = moved[..., 2 * D :]  # your values (B, H, T, D)
+    return query, key, value
 
 
 def _each(change: Callable[[Tensor], Tensor]) -> Callable[[Tensor, int], Three]:
@@ -33,11 +36,6 @@ def _each(change: Callable[[Tensor], Tensor]) -> Callable[[Tensor, int], Three]:
         return change(query), change(key), change(value)
 
     return answer
-
-
-def _cut_by_view(part: Tensor) -> Tensor:
-    """(B, T, H·D), cut into (B, H, T, D) by view alone."""
-    return part.transpose(1, 2).reshape(part.shape)
 
 
 def _first_wrong(evidence: Evidence) -> str:
@@ -76,45 +74,12 @@ def _axes(evidence: Evidence) -> str:
     off = [name for name in _RESULTS if not evidence.same(f"heads.{name}")]
     good = [word for name, word in _RESULTS.items() if name not in off]
     told = f"Your {' and '.join(good)} are right. " if good and off else ""
-    scaled = _scaled(evidence, off, D)
-    if scaled:
-        return f"{told}{scaled}"
     for name in off:
         mine, right = evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")
         axes = axes_apart(x, mine, right, ("samples", "positions", "heads", "parts", "channels"))
         if axes:
             return f"{told}In your {_RESULTS[name]}, {axes}"
     return told.strip()
-
-
-def _scaled(evidence: Evidence, off: list[str], D: int) -> str:
-    """A sentence on entries that are in the right place, but times a factor; empty if they aren't
-    all like that.
-    """
-    pairs = [(evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")) for name in off]
-    if not pairs or any(mine.shape != right.shape for mine, right in pairs):
-        return ""
-    whose = f"Your {joined([_RESULTS[name] for name in off])} are"
-    factors = [float(np.median(mine / right)) for mine, right in pairs]
-    all_alike = np.ptp(factors) < 1e-5 * abs(factors[0])
-    pairs_of_factor = zip(pairs, factors, strict=True)
-    if all(np.allclose(m, f * r, rtol=1e-5, atol=0) for (m, r), f in pairs_of_factor) and all_alike:
-        return f"{whose} {_named(factors[0], D)} times the right ones."
-    if all(np.allclose(mine, right, rtol=1e-2, atol=0) for mine, right in pairs):
-        return f"{whose} nearly right, as if they were rounded or converted to another dtype."
-    ratios = [mine / right for mine, right in pairs]
-    if D > 1 and all(np.allclose(one, one[..., :1], rtol=1e-4, atol=0) for one in ratios):
-        ones = all(np.allclose(np.linalg.norm(m, axis=-1), 1, atol=1e-4) for m, _ in pairs)
-        how = "each divided by its length" if ones else "each times a factor of its own"
-        return f"{whose} the right vectors, {how}."
-    return ""
-
-
-def _named(factor: float, D: int) -> str:
-    """A factor, with what it is in terms of the head size, if that is known."""
-    ways = {"1/√D": D**-0.5, "√D": D**0.5, "1/D": 1 / D, "D": D, "the fourth root of 1/D": D**-0.25}
-    names = [name for name, one in ways.items() if np.isclose(factor, one, rtol=1e-5, atol=0)]
-    return f"{number(factor)} = {names[0]}" if names else number(factor)
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
@@ -158,13 +123,8 @@ _view_without_transpose = mistake(
     wording.MOVED_BY_VIEW,
     lambda e: f"{rows_of_view(e)} {_first_wrong(e)}",
     VIEW,
-)(_each(_cut_by_view))
+)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-heads-in-front-of-time"))
 
-_heads_not_in_front = mistake(
-    "Your heads still come after time: (B, T, H, D).",
-    lambda e: unwrapped(f"""{shape(e, "heads.query")} With `@`, the heads of each position would
-    look at each other."""),
-)(_each(lambda part: part.transpose(1, 2)))
 
 _time_last = mistake(
     "You swapped time and channels: (B, H, D, T).",
@@ -199,18 +159,6 @@ def _heads_too_close(x: Tensor, n_head: int) -> Three:
     parts = x.unfold(-1, 3 * D, D)[:, :, :n_head].transpose(1, 2)  # (B, H, T, 3D)
     query, key, value = parts.chunk(3, dim=-1)
     return query, key, value
-
-
-@mistake("You swapped queries and keys.", _first_wrong)
-def _swapped_query_key(x: Tensor, n_head: int) -> Three:
-    query, key, value = split_heads(x, n_head)
-    return key, query, value
-
-
-@mistake("You returned values, queries, keys instead of queries, keys, values.", _first_wrong)
-def _value_first(x: Tensor, n_head: int) -> Three:
-    query, key, value = split_heads(x, n_head)
-    return value, query, key
 
 
 @mistake(
@@ -249,4 +197,16 @@ TASK = Task(
         ),
     ),
     properties=(_other_entries,),
+    steps={
+        "the heads of each position": Step("The 3 · D channels of a head are side by side in x."),
+        "the heads in front of time": Step(
+            "With `@`, heads that come after time would look at each other at each position, and "
+            "only a transpose moves them to the front.",
+            VIEW,
+        ),
+        "D": Step("What is left of a head's channels is D for each of its three parts."),
+        "your queries": Step("The first D channels of a head are its query."),
+        "your keys": Step("The second D channels of a head are its key."),
+        "your values": Step("The last D channels of a head are its value."),
+    },
 )

@@ -1,7 +1,5 @@
 """Students' answers to 06/concat."""
 
-from itertools import accumulate
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -117,16 +115,6 @@ def equal_pieces(x, heads):
     return heads_by_sdpa(x, list(zip(*pieces, strict=True)))
 
 
-def turned_over(x, q, k, v):
-    weights = F.softmax(
-        (x @ q @ (x @ k).mT / q.shape[1] ** 0.5).masked_fill(
-            torch.ones(x.shape[1], x.shape[1]).triu(1) > 0, float("-inf")
-        ),
-        dim=-1,
-    )
-    return torch.einsum("bts,btd->bsd", weights, x @ v)
-
-
 def seen_up_to(ahead):
     def head(x, q, k, v):
         seen = torch.ones(x.shape[1], x.shape[1]).tril(ahead) == 1
@@ -161,7 +149,6 @@ WRONG = {
         *(x @ torch.cat(matrices, 1) for matrices in zip(*heads, strict=True)), is_causal=True
     ),
     "scores-pile-up": added_to_the_shared_mask,
-    "scale-multiplied": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.size(1) ** -0.5)),
     "weighs-all-alike": by_head(
         lambda x, q, k, v: (x @ v).cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
     ),
@@ -177,40 +164,27 @@ WRONG = {
     "no-softmax": by_head(
         lambda x, q, k, v: (x @ q @ (x @ k).mT / q.shape[1] ** 0.5).tril() @ (x @ v)
     ),
-    "softmax-over-samples": by_head(lambda x, q, k, v: plain_head(x, q, k, v, dim=0)),
-    "scale-without-root": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.shape[1])),
-    "divided-by-2D": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=2 * v.shape[1])),
     "mask-added-to-scores": by_head(mask_as_numbers),
     "equal-cuts": equal_pieces,
     "scale-after-softmax": found_is_scaled,
-    "no-causal-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, mask=False)),
     "scale-by-channels": by_head(
         lambda x, q, k, v: plain_head(x, q, k, v, scale=x.shape[2] ** 0.5)
     ),
     "scale-by-all-heads": scale_of_total,
-    "no-scale": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=1)),
     "one-scale-for-all": scale_of_first,
-    "softmax-over-queries": by_head(lambda x, q, k, v: plain_head(x, q, k, v, dim=1)),
-    "zero-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, fill="0")),
-    "swapped-query-key": by_head(lambda x, q, k, v: plain_head(x, k, q, v)),
-    "raw-values": by_head(lambda x, q, k, v: plain_head(x, q, k, torch.eye(x.shape[2]))),
     "shared-head": same_head_again,
     "first-head-only": stops_in_loop,
     "last-head-only": forgets_in_loop,
     "sums-not-concatenates": by_head(plain_head, join=sum),
-    "concatenated-along-time": by_head(plain_head, join=lambda found: torch.cat(found, 1)),
     "interleaved": dealt_out,
     "stacked": by_head(plain_head, join=lambda found: torch.stack(found, 2)),
-    "sees-one-ahead": by_head(seen_up_to(1)),
     "itself-hidden": by_head(seen_up_to(-1)),
-    "scale-by-length": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=x.shape[1] ** 0.5)),
     "filled-up": by_head(
         plain_head,
         join=lambda found: torch.cat(
             [F.pad(one, (0, max(f.shape[2] for f in found) - one.shape[2])) for one in found], 2
         ),
     ),
-    "weights-transposed": by_head(turned_over),
     "last-head-missing": lambda x, heads: heads_by_sdpa(x, heads[: max(1, len(heads) - 1)]),
     "sorted-by-size": lambda x, heads: heads_by_sdpa(x, sorted(heads, key=lambda h: h[2].size(1))),
 }
@@ -231,29 +205,15 @@ def two_channels_at_least(x, heads):
     return by_head(lambda x, q, k, v: plain_head(x, q, k, v, max(q.shape[1], 2) ** 0.5))(x, heads)
 
 
-def sums_of_raw_scores(x, heads):
-    raw = list(accumulate(torch.bmm(x @ q, (x @ k).mT) for q, k, _ in heads))
-    future = torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
-    return torch.cat(
-        [
-            torch.where(future, -torch.inf, s / q.shape[1] ** 0.5).softmax(2) @ (x @ v)
-            for s, (q, _, v) in zip(raw, heads, strict=True)
-        ],
-        2,
-    )
-
-
 ODD = [
     (first_table_for_all, "other-weights"),
-    (sums_of_raw_scores, "scores-pile-up"),
     (heads_used_up, "changes-its-input"),
     (one_head_needs_no_weights, "other-weights"),
     (two_channels_at_least, "other-weights"),
     (lambda x, heads: heads_by_sdpa(x, heads).squeeze(), "axis-of-one"),
-    (lambda x, heads: heads_by_sdpa(x, heads).squeeze(1), "axis-of-one"),
     (lambda x, heads: x[..., :2], "shape"),
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
-    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "other-weights"),
+    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "doubled-your-output"),
 ]
 
 
@@ -289,21 +249,6 @@ def each_head_reads_the_last(x, heads):
         found.append(
             weights @ (x @ value) if values.shape[-1] != value.shape[1] else weights @ values
         )
-    return torch.cat(found, dim=-1)
-
-
-def hidden_future(T):
-    return torch.ones(T, T, dtype=torch.bool).triu(1)
-
-
-# "Every head scales its scores by its own head size": the mean of the sizes for all of them
-def scaled_by_the_mean_size(x, heads):
-    size = sum(query.shape[1] for query, _, _ in heads) / len(heads)
-    found = []
-    for query, key, value in heads:
-        scores = (x @ query) @ (x @ key).transpose(1, 2) / size**0.5
-        weights = scores.masked_fill(hidden_future(x.shape[1]), -torch.inf).softmax(dim=-1)
-        found.append(weights @ (x @ value))
     return torch.cat(found, dim=-1)
 
 
@@ -356,7 +301,6 @@ UNLISTED = {
         (scale_of_the_last, "one-scale-for-all"),
         (each_head_reads_the_last, "other-weights"),
     ],
-    5: [(scaled_by_the_mean_size, "one-scale-for-all")],
     13: [(places_counted_in_own_size, "error"), (scaled_by_an_equal_share, "other-weights")],
     15: [(offset_of_one_head_only, "other-channels")],
 }

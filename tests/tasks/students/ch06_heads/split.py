@@ -100,13 +100,10 @@ WRONG = {
     "heads-too-close": steps_of_one_head,
     "other-layout": chapters_split,
     "view-without-transpose": cut_directly,
-    "heads-not-in-front": after(lambda part: part.permute(0, 2, 1, 3)),
     "time-last": after(lambda part: part.mT),
     "heads-before-batch": after(lambda part: part.permute(1, 0, 2, 3)),
     "takes-every-third": slices_of_three,
     "heads-take-turns": dealt_to_heads,
-    "swapped-query-key": reordered(1, 0, 2),
-    "value-first": reordered(2, 0, 1),
     "results-in-another-order": reordered(0, 2, 1),
     "heads-reversed": after(lambda part: part.flip(1)),
     "heads-for-samples": samples_and_heads_confused,
@@ -115,8 +112,7 @@ WRONG = {
 
 ODD = [
     (after(lambda part: part.squeeze()), "axis-of-one"),
-    (after(lambda part: part.squeeze(1)), "axis-of-one"),
-    (after(lambda part: part.abs()), "entries-changed"),
+    (after(lambda part: part.abs()), "used-the-absolute-value-of-the-heads-of-each-position"),
     (lambda x, n_head: x[0], "type"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
     (after(lambda part: part.flatten(1)), "shape"),
@@ -124,18 +120,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def values_first(x, n_head):
-    B, T, W = x.shape
-    value, query, key = x.view(B, T, n_head, 3, W // n_head // 3).permute(3, 0, 2, 1, 4)
-    return query, key, value
-
-
-def keys_are_queries(x, n_head):
-    B, T, W = x.shape
-    parts = x.view(B, T, n_head, 3, W // n_head // 3).permute(3, 0, 2, 1, 4)
-    return parts[0], parts[0], parts[2]
 
 
 # "Return queries, keys and values": queries that are scaled already
@@ -146,6 +130,5 @@ def queries_scaled_already(x, n_head):
 
 
 UNLISTED = {
-    1: [(values_first, "results-in-another-order"), (keys_are_queries, "results-in-another-order")],
-    6: [(queries_scaled_already, "entries-changed")],
+    6: [(queries_scaled_already, "divided-your-queries-by-the-root-of-D")],
 }
