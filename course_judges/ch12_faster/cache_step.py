@@ -24,82 +24,12 @@ from course_judges.ch12_faster.weights import (
     total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 CacheStep = Callable[..., tuple[Tensor, Tensor, Tensor]]
-Seen = Callable[[Tensor, Tensor], Tensor]
-
-
-def _up_to_the_new_one(place: Tensor, lengths: Tensor) -> Tensor:
-    """(S,), (B, 1) → (B, S) bool."""
-    return place <= lengths
-
-
-def _last_kept(lengths: Tensor) -> Tensor:
-    return (lengths - 1).clamp(min=0)
-
-
-def _scores(query: Tensor, keys: Tensor) -> Tensor:
-    return (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[-1])  # (B, H, S)
-
-
-def _variant(
-    *,
-    seen: Seen = _up_to_the_new_one,
-    goes: Callable[[Tensor], Tensor] = lambda lengths: lengths,
-    scores: Callable[[Tensor, Tensor], Tensor] = _scores,
-    hidden: float = -math.inf,
-    lowered: float = 0.0,
-    after_softmax: bool = False,
-    writes: tuple[bool, bool] = (True, True),
-    copies: bool = True,
-    reads_old: bool = False,
-    reads_keys: bool = False,
-    empties: bool = False,
-    adds: bool = False,
-    wraps: bool = False,
-    asks_with_the_key: bool = False,
-    old_keys: bool = False,
-    all_places: bool = False,
-    looks_first: bool = False,
-    weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
-) -> CacheStep:
-    """A step that does one thing differently."""
-
-    def step(
-        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        keys_before, before = keys, values
-        if copies:
-            keys, values = keys.clone(), values.clone()
-        rows = torch.arange(len(keys))
-        at = (
-            (slice(None), slice(None), lengths)
-            if all_places
-            else (rows, slice(None), goes(lengths) % keys.shape[2] if wraps else goes(lengths))
-        )
-        new = (key.unsqueeze(2), value.unsqueeze(2)) if all_places else (key, value)
-        for written, held, one in zip(writes, (keys, values), new, strict=True):
-            if written:
-                held[at] = held[at] + one if adds else one
-        place = torch.arange(keys.shape[2])
-        visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
-        found = scores(
-            key if asks_with_the_key else query, keys_before if looks_first or old_keys else keys
-        )
-        found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
-        if after_softmax:
-            found = scores(query, keys)
-        weights = weighs(found) * (visible if after_softmax else 1)
-        read = before if reads_old or looks_first else keys if reads_keys else values
-        if empties:  # hidden places hold zeros, but still have a share
-            read = read * visible.unsqueeze(-1)
-        return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
-
-    return step
 
 
 def cache_step(
@@ -110,13 +40,13 @@ def cache_step(
     """
     keys, values = keys.clone(), values.clone()
     rows = torch.arange(len(keys))
+    D = keys.shape[-1]  # D
     free = lengths.clone()  # the free places (B,)
     keys[rows, :, free] = key  # the new keys
     values[rows, :, free] = value  # the new values
-    places = torch.arange(keys.shape[2])  # the places (S,)
-    visible = places <= lengths[:, None]  # the mask (B, S)
+    last = lengths[:, None]  # the last place of each row (B, 1)
+    visible = torch.arange(keys.shape[2]) <= last  # the mask (B, S)
     products = (query.unsqueeze(2) * keys).sum(dim=-1)  # the products of queries and keys (B, H, S)
-    D = keys.shape[-1]  # D
     scores = products / math.sqrt(D)  # the scores (B, H, S)
     masked = scores.masked_fill(~visible[:, None], -torch.inf)  # the masked scores (B, H, S)
     weights = masked.softmax(dim=-1)  # the weights (B, H, S)
@@ -124,9 +54,28 @@ def cache_step(
     return found, keys, values
 
 
-def _with_ones(scores: Tensor) -> Tensor:
-    """What a softmax over a single query gives: 1 at every place that is seen."""
-    return torch.isfinite(scores).to(scores.dtype)
+def _written(
+    key: Tensor, value: Tensor, keys: Tensor, values: Tensor, places: Tensor
+) -> tuple[Tensor, Tensor]:
+    """(B, H, D) twice, (B, H, S, D) twice, (B,) → both caches with the new token."""
+    rows = torch.arange(len(keys))
+    keys, values = keys.clone(), values.clone()
+    keys[rows, :, places], values[rows, :, places] = key, value
+    return keys, values
+
+
+def _seen(keys: Tensor, lengths: Tensor) -> Tensor:
+    """(B, S) True up to each row's new token."""
+    return torch.arange(keys.shape[2]) <= lengths[:, None]
+
+
+def _looked(
+    query: Tensor, keys: Tensor, values: Tensor, seen: Tensor, lowered: float = math.inf
+) -> Tensor:
+    """What the queries find, (B, H, D), if scores are lowered where `seen` (B, S) is False."""
+    scores = (query.unsqueeze(2) * keys).sum(dim=-1) / math.sqrt(keys.shape[-1])
+    weights = torch.where(seen[:, None], scores, scores - lowered).softmax(dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(dim=2)
 
 
 def _places(evidence: Evidence) -> str:
@@ -148,109 +97,108 @@ def _kept_lengths(evidence: Evidence) -> str:
     return f"{_places(evidence)} {farthest(evidence, 'kept.keys', 'keys')}"
 
 
-_sees_what_is_left_over = mistake(
-    "Each of your rows looks at all S places, even at those behind its own length.",
-    lambda e: f"Those places hold leftovers of other texts. {_lengths(e)}",
-)(_variant(seen=lambda place, lengths: (place >= 0).expand(len(lengths), -1)))
+def _written_to(place: Callable[[Tensor], Tensor]) -> CacheStep:
+    """A step that writes to other places, chosen by the lengths."""
 
-_shortest_for_all = mistake(
-    "You used the length of the shortest row for all rows, but each row has its own.", _lengths
-)(_variant(seen=lambda place, lengths: place <= lengths.min() + 0 * lengths))
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        keys, values = _written(key, value, keys, values, place(lengths))
+        return _looked(query, keys, values, _seen(keys, lengths)), keys, values
 
-_longest_for_all = mistake(
-    "You used the length of the longest row for all rows, but each row has its own.", _lengths
-)(_variant(seen=lambda place, lengths: place <= lengths.max() + 0 * lengths))
+    return step
 
-_first_row_for_all = mistake(
-    "You used the length of row 0 for all rows, but each row has its own.", _lengths
-)(_variant(seen=lambda place, lengths: place <= lengths[0] + 0 * lengths))
-
-_new_token_hidden = mistake(
-    "Your new token doesn't see itself.",
-    lambda e: f"In the triangle, row t ends with position t itself. {_lengths(e)}",
-)(_variant(seen=lambda place, lengths: place < lengths))
-
-_one_too_far = mistake(
-    "Each of your rows sees one place too many, the one behind the new token.", _lengths
-)(_variant(seen=lambda place, lengths: place <= lengths + 1))
-
-_overwrites_the_last = mistake(
-    "You wrote the new token over the last one that was kept.",
-    lambda e: (
-        f"With n tokens kept, places 0 to n − 1 are taken and place n is free. {_kept_lengths(e)}"
-    ),
-    cases=_KEPT,
-    also=(
-        _variant(goes=_last_kept),
-        _variant(goes=_last_kept, seen=lambda place, lengths: place <= _last_kept(lengths)),
-    ),
-)(_variant(goes=lambda lengths: lengths - 1))
-
-_one_place_ahead = mistake(
-    "You wrote the new token one place behind the first free one, to place n + 1.",
-    lambda e: (
-        f"With n tokens kept, places 0 to n − 1 are taken and place n is free. {_kept_lengths(e)}"
-    ),
-    cases=("kept_short",),
-)(_variant(goes=lambda lengths: lengths + 1, wraps=True))
-
-_begins_again = mistake(
-    "You wrote the new token to place 0 and let it see only itself, as if all rows were empty.",
-    lambda e: (
-        f"It belongs behind the tokens of its row and should see them too. {_kept_lengths(e)}"
-    ),
-)(_variant(goes=lambda lengths: 0 * lengths, seen=lambda place, lengths: place <= 0 * lengths))
 
 _written_at_the_end = mistake(
     "You wrote the new token into the last place, S − 1, whatever the length of its row.",
     _kept_lengths,
     cases=_KEPT,
-)(_variant(goes=lambda lengths: 0 * lengths - 1))
+)(_written_to(lambda lengths: 0 * lengths - 1))
 
 _written_behind_the_longest = mistake(
     "You wrote the new tokens of all rows behind the longest row, but each row has its own place.",
     _kept_lengths,
     cases=_KEPT,
-)(_variant(goes=lambda lengths: 0 * lengths + lengths.max()))
+)(_written_to(lambda lengths: 0 * lengths + lengths.max()))
 
-_value_not_written = mistake(
-    "You kept the new key but not the new value.", lambda e: farthest(e, "kept.values", "values")
-)(_variant(writes=(True, False)))
 
-_key_not_written = mistake(
-    "You kept the new value but not the new key.", lambda e: farthest(e, "kept.keys", "keys")
-)(_variant(writes=(False, True)))
-
-_old_values_read = mistake(
+@mistake(
     "You averaged the old values, without the new one.",
     lambda e: unwrapped(f"""Your scores use the new key, but its place still holds a leftover value.
     Write key and value first, and look afterwards. {_lengths(e)}"""),
-)(_variant(reads_old=True))
-
-_keys_averaged = mistake(
-    "You averaged the keys instead of the values.",
-    lambda e: f"Keys only say where to look, and what is found are values. {_lengths(e)}",
-)(_variant(reads_keys=True))
-
-_nothing_written = mistake(
-    "You kept neither the new key nor the new value.", lambda e: farthest(e, "kept.keys", "keys")
-)(_variant(writes=(False, False)))
-
-_no_scale = families.no_scale(_lengths)(
-    _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1))
 )
+def _old_values_read(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    new_keys, new_values = _written(key, value, keys, values, lengths)
+    return _looked(query, new_keys, values, _seen(keys, lengths)), new_keys, new_values
+
+
+@mistake(
+    "You look before you write the new token, so you see what was in its place before.",
+    lambda e: f"Write key and value first, and use the written cache to look. {_lengths(e)}",
+    cases=("out", "short", *_KEPT),
+)
+def _seen_before_written(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    found = _looked(query, keys, values, _seen(keys, lengths))
+    return found, *_written(key, value, keys, values, lengths)
+
+
+def _seeing(seen: Callable[[Tensor, Tensor], Tensor], lowered: float = math.inf) -> CacheStep:
+    """A step in which each row sees other places; the rest is lowered by some number."""
+
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        keys, values = _written(key, value, keys, values, lengths)
+        places = torch.arange(keys.shape[2])
+        return _looked(query, keys, values, seen(places, lengths[:, None]), lowered), keys, values
+
+    return step
+
+
+_no_scale = families.no_scale(_lengths)(Like("left-out-the-division-by-root-of-D-in-the-scores"))
 
 _only_place_0_seen = mistake(
     "Each of your rows sees only place 0, but a new token sees its whole row and itself.",
     lambda e: unwrapped(f"""That is row 0 of the triangle, and `is_causal=True` uses it for a single
     query, too. After n tokens the new one is at position n, so it needs row n. {_lengths(e)}"""),
-)(_variant(seen=lambda place, lengths: place <= 0 * lengths))
+)(_seeing(lambda places, lengths: places <= 0 * lengths))
 
-_new_token_alone = mistake(
-    "You return the value of the new token alone, but it should also see the tokens of its row.",
-    _lengths,
-    cases=("out", "short"),
-)(_variant(seen=lambda place, lengths: place == lengths))
+_place_0_hidden = mistake("You hid place 0, which holds the first token of each row.", _lengths)(
+    _seeing(lambda places, lengths: (places <= lengths) & ((places > 0) | (lengths == 0)))
+)
+
+_empty_row_sees_more = mistake(
+    "Your row of length 0 sees two places, but only place 0 belongs to it.", _lengths
+)(_seeing(lambda places, lengths: places <= lengths.clamp(min=1)))
+
+_float_mask_added = mistake(
+    "You added your mask of 1 and 0 to the scores, which hides nothing.",
+    lambda e: unwrapped(f"""Places that are seen get a score that is larger by 1, and that is all.
+    A mask for `scaled_dot_product_attention` has to be of type bool, or hold 0 and −inf.
+    {_lengths(e)}"""),
+)(_seeing(torch.le, lowered=1.0))
+
+_lowered_too_little = mistake(
+    "You lower the scores of hidden places by a fixed number, which isn't enough here.",
+    lambda e: (
+        f"Leftovers can have larger scores than that, but −inf hides any score. {_lengths(e)}"
+    ),
+    also=tuple(_seeing(torch.le, lowered=by) for by in (10.0, 1000.0)),
+)(_seeing(torch.le, lowered=100.0))
+
+
+def _leftovers_become_zeros(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    new_keys, new_values = _written(key, value, keys, values, lengths)
+    seen = _seen(keys, lengths)
+    kept = seen[:, None, :, None]
+    return _looked(query, new_keys * kept, new_values * kept, seen, 0.0), new_keys, new_values
+
 
 _zero_mask = mistake(
     "You gave hidden places a score of 0, which doesn't hide them because e⁰ = 1.",
@@ -258,258 +206,66 @@ _zero_mask = mistake(
         unwrapped(f"""Hidden places need a score of −inf. If you wrote −1e−9, which is almost 0,
     did you mean −1e9? {_lengths(e)}""")
     ),
-    also=(_variant(hidden=0.0, empties=True),),
-)(_variant(hidden=0.0))
-
-_scale_by_places = mistake(
-    "You divided the scores by √S, the root of the number of places, instead of √D.",
-    lambda e: f"A score is a sum of D products, so its scale is √D. {_lengths(e)}",
-)(
-    _variant(
-        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[2])
-    )
-)
-
-_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _lengths)(
-    _variant(
-        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[1])
-    )
-)
-
-_scale_multiplied = mistake("You multiplied the scores by √D instead of dividing by it.", _lengths)(
-    _variant(
-        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) * math.sqrt(keys.shape[-1])
-    )
-)
-
-_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _lengths)(
-    _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / keys.shape[-1])
-)
-
-_masked_after_softmax = families.masked_after_softmax(_lengths)(_variant(after_softmax=True))
-
-_sees_what_comes_after = mistake(
-    "Each of your rows sees the places behind its new token instead of those before it.",
-    _lengths,
-    also=(_variant(seen=lambda place, lengths: place > lengths),),
-)(_variant(seen=lambda place, lengths: place >= lengths))
-
-_place_0_hidden = mistake(
-    "You hid place 0, which holds the first token of each row.",
-    _lengths,
-    also=(_variant(seen=lambda place, lengths: (place <= lengths) & (place > 0)),),
-)(_variant(seen=lambda place, lengths: (place <= lengths) & ((place > 0) | (lengths == 0))))
-
-_empty_row_sees_more = mistake(
-    "Your row of length 0 sees two places, but only place 0 belongs to it.", _lengths
-)(_variant(seen=lambda place, lengths: place <= lengths.clamp(min=1)))
-
-_added_to_what_was_there = mistake(
-    "You added the new key and value to what was in their place instead of replacing it.",
-    lambda e: f"A free place still holds leftovers of other texts. {_kept_lengths(e)}",
-)(_variant(adds=True))
-
-_written_at_all_places = mistake(
-    "You wrote each row's new token to the places of all rows instead of its own only.",
-    lambda e: unwrapped(f"""`keys[:, :, lengths]` selects all these places in every row, but
-    `keys[torch.arange(B), :, lengths]` selects one place a row, (B, H, D). {_kept_lengths(e)}"""),
-)(_variant(all_places=True))
-
-_float_mask_added = mistake(
-    "You added your mask of 1 and 0 to the scores, which hides nothing.",
-    lambda e: unwrapped(f"""Places that are seen get a score that is larger by 1, and that is all.
-    A mask for `scaled_dot_product_attention` has to be of type bool, or hold 0 and −inf.
-    {_lengths(e)}"""),
-)(_variant(lowered=1.0))
-
-_lowered_too_little = mistake(
-    "You lower the scores of hidden places by a fixed number, which isn't enough here.",
-    lambda e: (
-        f"Leftovers can have larger scores than that, but −inf hides any score. {_lengths(e)}"
-    ),
-    also=tuple(_variant(lowered=by) for by in (10.0, 1000.0)),
-)(_variant(lowered=100.0))
-
-_seen_before_written = mistake(
-    "You look before you write the new token, so you see what was in its place before.",
-    lambda e: f"Write key and value first, and use the written cache to look. {_lengths(e)}",
-    cases=("out", "short", *_KEPT),
-)(_variant(looks_first=True))
+    also=(_leftovers_become_zeros,),
+)(Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores"))
 
 
-_old_keys_scored = mistake(
-    "Your scores come from the keys before the new one was written, but the values are the new "
-    "ones.",
-    lambda e: unwrapped(f"""So the new token's score is that of the leftover key in its place. Write
-    the key first, and compute the scores from the written keys. {_lengths(e)}"""),
-)(_variant(old_keys=True))
-
-_key_for_query = mistake(
-    "You asked with the new key instead of the query.",
-    lambda e: f"A score is the dot product of the query and a key. {_lengths(e)}",
-)(_variant(asks_with_the_key=True))
-
-
-@mistake(
-    "Your softmax runs over the heads instead of the places.",
-    lambda e: f"Each head's weights should sum to 1 over the places. {_lengths(e)}",
-)
-def _softmax_over_heads(
+@families.masked_after_softmax(_lengths)
+def _masked_after_softmax(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    _, keys, values = _variant()(query, key, value, keys, values, lengths)
-    hidden = torch.arange(keys.shape[2]) > lengths[:, None, None]
-    weights = _scores(query, keys).masked_fill(hidden, -1e9).softmax(dim=1)
-    return (weights.masked_fill(hidden, 0.0).unsqueeze(-1) * values).sum(dim=2), keys, values
+    new_keys, new_values = _written(key, value, keys, values, lengths)
+    seen = _seen(keys, lengths)
+    found = _looked(query, new_keys, new_values * seen[:, None, :, None], seen, 0.0)
+    return found, new_keys, new_values
 
 
 @mistake(
     "You gave each place that you look at a weight of 1, but a head's weights should sum to 1.",
     lambda e: unwrapped(f"""A softmax over the queries does that, since there is only one query. It
     should run over the places, which is `dim=-1` of scores (B, H, S). {_lengths(e)}"""),
-    also=(_variant(weighs=_with_ones, seen=lambda place, lengths: place >= 0 * lengths),),
 )
 def _softmax_over_queries(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return _variant(weighs=_with_ones)(query, key, value, keys, values, lengths)
+    _, keys, values = cache_step(query, key, value, keys, values, lengths)
+    return (_seen(keys, lengths)[:, None, :, None] * values).sum(dim=2), keys, values
 
 
 @mistake(
-    "Your output is right, but the keys and values you return don't hold the new token.",
-    lambda e: unwrapped(f"""The next step wouldn't see it. Return the tensors that you wrote into.
-    {_kept_lengths(e)}"""),
+    "You added the new key and value to what was in their place instead of replacing it.",
+    lambda e: f"A free place still holds leftovers of other texts. {_kept_lengths(e)}",
 )
-def _new_one_not_returned(
+def _added_to_what_was_there(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    found, _, _ = _variant()(query, key, value, keys, values, lengths)
-    return found, keys.clone(), values.clone()
+    rows = torch.arange(len(keys))
+    old = keys[rows, :, lengths], values[rows, :, lengths]
+    return cache_step(query, key + old[0], value + old[1], keys, values, lengths)
 
 
-def _put_in_front(whole: bool) -> CacheStep:
-    """A step that puts the new token in front of its row; with `whole` the leftovers behind the row
-    move up, too.
-    """
-
-    def step(
-        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        found, _, _ = _variant()(query, key, value, keys, values, lengths)
-        place = torch.arange(keys.shape[2])
-        behind = (place > lengths[:, None])[:, None, :, None]  # (B, 1, S, 1)
-        moved = []
-        for held, new in ((keys, key), (values, value)):
-            after = torch.cat([new.unsqueeze(2), held[:, :, :-1]], dim=2)
-            moved.append(after if whole else torch.where(behind, held, after))
-        return found, moved[0], moved[1]
-
-    return step
+@mistake(
+    "You wrote each row's new token to the places of all rows instead of its own only.",
+    lambda e: unwrapped(f"""`keys[:, :, lengths]` selects all these places in every row, but
+    `keys[torch.arange(B), :, lengths]` selects one place a row, (B, H, D). {_kept_lengths(e)}"""),
+)
+def _written_at_all_places(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, lengths], values[:, :, lengths] = key.unsqueeze(2), value.unsqueeze(2)
+    return _looked(query, keys, values, _seen(keys, lengths)), keys, values
 
 
-_put_before_the_row = mistake(
-    "You put the new token in front of its row, at place 0, and moved the others up by one.",
-    lambda e: (
-        unwrapped(f"""The output of a step doesn't depend on the order of the tokens, but a token's
-    place is its position, and the first free place is behind the row. {_kept_lengths(e)}""")
-    ),
-    also=(_put_in_front(whole=True),),
-)(_put_in_front(whole=False))
-
-
-def _exchanged(whole: bool) -> CacheStep:
-    def step(
-        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        found, new_keys, new_values = _variant()(query, key, value, keys, values, lengths)
-        if whole:
-            return found, new_values, new_keys
-        own = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None, :, None]  # (B, 1, S, 1)
-        return (
-            found,
-            torch.where(own, new_values, new_keys),
-            torch.where(own, new_keys, new_values),
-        )
-
-    return step
-
-
-_keys_and_values_exchanged = mistake(
+@mistake(
     "You swapped keys and values in what you return.",
     lambda e: f"The output comes first, then the keys, then the values. {_kept_lengths(e)}",
-    also=(_exchanged(whole=False),),
-)(_exchanged(whole=True))
-
-
-def _places_returned(evidence: Evidence) -> int:
-    """How many places the keys and values of the answer have, if nothing else is wrong there."""
-    mine, right = evidence.yours("kept.keys").shape, evidence.right("kept.keys").shape
-    values = evidence.yours("kept.values").shape
-    if mine != values or (*mine[:2], right[2], *mine[3:]) != right:
-        raise ValueError("another axis than that of the places is wrong")
-    return mine[2]
-
-
-def _too_few_places(evidence: Evidence) -> str:
-    n = int(evidence.inputs["short"].max())
-    return unwrapped(f"""There is room for {evidence.number("S")} tokens in each row. With rows that
-    hold at most {n}, you return {evidence.yours("kept_short.keys").shape[2]} places. Hide what is
-    behind a row from its query, but return all places, since later tokens go there.""")
-
-
-def _cut_off(
+)
+def _keys_and_values_exchanged(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    found, keys, values = _variant()(query, key, value, keys, values, lengths)
-    used = int(lengths.max()) + 1
-    return found, keys[:, :, :used], values[:, :, :used]
-
-
-_free_places_cut_off = mistake(
-    "You return the keys and values without all of their free places.",
-    _too_few_places,
-    recognized=lambda e: (
-        _places_returned(e) <= e.number("S") and e.yours("kept_short.keys").shape[2] < e.number("S")
-    ),
-)(_cut_off)
-
-
-@mistake(
-    "You appended the new token behind all S places, but each row has a free place for it.",
-    lambda e: unwrapped(f"""Your keys and values have {_places_returned(e)} places instead of
-    {e.number("S")}. {_places(e)} Place `lengths[b]` is the first free one of row b."""),
-    recognized=lambda e: _places_returned(e) == e.number("S") + 1,
-)
-def _appended(
-    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    found, _, _ = _variant()(query, key, value, keys, values, lengths)
-    return (
-        found,
-        torch.cat([keys, key.unsqueeze(2)], dim=2),
-        torch.cat([values, value.unsqueeze(2)], dim=2),
-    )
-
-
-@mistake(
-    "You wrote the new key among the values, too, where the new value belongs.",
-    lambda e: f"Your output is then partly made of a key. {farthest(e, 'kept.values', 'values')}",
-)
-def _key_for_value(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,  # noqa: ARG001
-    keys: Tensor,
-    values: Tensor,
-    lengths: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    return _variant()(query, key, key, keys, values, lengths)
-
-
-_changed_in_place = mistake(
-    "Your step writes into the tensors that it was given instead of returning new ones.",
-    "Anyone who still needs the old cache, to try another continuation, will find it changed.",
-)(_variant(copies=False))
+    found, keys, values = cache_step(query, key, value, keys, values, lengths)
+    return found, values, keys
 
 
 def _where(mine: Array, given: Array, new: Array, n: int) -> str:
@@ -630,24 +386,21 @@ def _of_places(places: list[int]) -> str:
     return f"place {places[0]}" if len(places) == 1 else f"places {listed(places)}"
 
 
-def _along_another_axis(mine: Array, lengths: list[int]) -> str:
-    """A sentence on weights (B, H, S) that sum to 1 over the heads or the rows instead of the
-    places; empty if they don't.
+def _along_the_heads(mine: Array, lengths: list[int]) -> str:
+    """A sentence on weights (B, H, S) that sum to 1 over the heads instead of the places; empty if
+    they don't.
     """
     seen = np.arange(mine.shape[2]) <= np.array(lengths)[:, None]  # (B, S)
     heads = mine.sum(axis=1)[seen]
     if mine.shape[1] > 1 and np.allclose(heads, 1, atol=READABLE):
         return "At each place that a row sees, your weights sum to 1 over the heads."
-    rows = (mine * seen[:, None]).sum(axis=0)[:, seen.any(axis=0)]
-    if mine.shape[0] > 1 and np.allclose(rows, 1, atol=READABLE):
-        return "At each place, your weights sum to 1 over the rows that see it."
     return ""
 
 
 def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
     """What all weights have in common, (B, H, S) each; empty if nothing is known."""
     lengths = [int(n) for n in evidence.inputs["lengths"]]
-    if said := _along_another_axis(mine, lengths):
+    if said := _along_the_heads(mine, lengths):
         return f"{said} The softmax should run over the places, `dim=-1` of scores (B, H, S)."
     S, H = mine.shape[2], mine.shape[1]
     flat = mine.reshape(-1, S), right.reshape(-1, S)
@@ -747,12 +500,16 @@ TASK = Task(
         ),
         "the new keys": Step("The new key belongs behind those of its own row."),
         "the new values": Step("The new value belongs behind those of its own row."),
-        "the places": Step("Each row has S places, counted from 0."),
+        "the last place of each row": Step(
+            "The new token is at place `lengths[b]`, and it sees itself, too."
+        ),
         "the mask": Step("A row sees what it held before, and the new token."),
         "the products of queries and keys": Step("The new query meets every key of its own row."),
         "D": Step("A product is a sum of D terms, so D sets its scale."),
         "the scores": Step("A product is a sum of D terms, so D sets its scale."),
-        "the masked scores": Step("A place that holds nothing must get no weight at all."),
+        "the masked scores": Step(
+            "The places behind a row hold leftovers of other texts, so they get no weight at all."
+        ),
         "the weights": Step("Each row is an average of its own, so its weights sum to 1."),
         "your output": Step("What a row gets is the weighted average of its values."),
     },

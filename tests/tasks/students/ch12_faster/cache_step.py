@@ -69,13 +69,6 @@ def masked(make, fill=-torch.inf):
     return answer
 
 
-def in_place(query, key, value, keys, values, lengths):
-    out, new_keys, new_values = row_by_row(query, key, value, keys, values, lengths)
-    keys.copy_(new_keys)
-    values.copy_(new_values)
-    return out, keys, values
-
-
 def cut_afterwards(query, key, value, keys, values, lengths):
     _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
     weights = (torch.einsum("bhd,bhsd->bhs", query, keys) / query.shape[-1] ** 0.5).softmax(-1)
@@ -90,13 +83,6 @@ def looks_and_then_writes(query, key, value, keys, values, lengths):
     mask = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None, None]
     out = F.scaled_dot_product_attention(query[:, :, None], keys, values, attn_mask=mask)
     return out[:, :, 0], *with_a_mask(query, key, value, keys, values, lengths)[1:]
-
-
-def heads_share_a_softmax(query, key, value, keys, values, lengths):
-    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
-    scores = torch.einsum("bhd,bhsd->bhs", query, keys) / query.shape[-1] ** 0.5
-    seen = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None]
-    return torch.einsum("bhs,bhsd->bhd", scores.softmax(1) * seen, values), keys, values
 
 
 def cut_and_joined(join=lambda old, new: torch.cat([old, new], 1), look=None, back=None):
@@ -120,10 +106,6 @@ def causal_flag(scores):
     return scores.masked_fill(torch.ones(scores.shape[1:]).tril() == 0, -torch.inf).softmax(-1)
 
 
-def only_itself(query, key, value, keys, values, lengths):
-    return value, *with_a_mask(query, key, value, keys, values, lengths)[1:]
-
-
 def exchanged(*given):
     out, keys, values = by_einsum(*given)
     return out, values, keys
@@ -136,35 +118,8 @@ def with_an_added_mask(query, key, value, keys, values, lengths):
     return out[:, :, 0], keys, values
 
 
-def scored_by_the_old_keys(query, key, value, keys, values, lengths):
-    _, new_keys, new_values = row_by_row(query, key, value, keys, values, lengths)
-    scores = (keys @ query[..., None])[..., 0] / key.shape[-1] ** 0.5
-    hidden = (torch.arange(keys.shape[2]) > lengths[:, None])[:, None]
-    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
-    return (weights[:, :, None] @ new_values)[:, :, 0], new_keys, new_values
-
-
-def without_free_places(*given):
-    out, keys, values = row_by_row(*given)
-    taken = torch.arange(keys.shape[2]) <= given[-1].max()
-    return out, keys[:, :, taken], values[:, :, taken]
-
-
-def at_the_very_end(query, key, value, keys, values, lengths):
-    out = row_by_row(query, key, value, keys, values, lengths)[0]
-    keys, values = (
-        torch.cat([old, new[:, :, None]], dim=2) for old, new in ((keys, key), (values, value))
-    )
-    return out, keys, values
-
-
 def one_head_written(query, key, value, keys, values, lengths):
     return row_by_row(query, key[:, :1].expand_as(key), value, keys, values, lengths)
-
-
-def keys_for_values(query, key, value, keys, values, lengths):
-    out, _, _ = row_by_row(query, key, key, keys, keys, lengths)
-    return out, *row_by_row(query, key, value, keys, values, lengths)[1:]
 
 
 def without_a_softmax(query, key, value, keys, values, lengths):
@@ -183,10 +138,6 @@ def _cache(query, key, value, keys, values, lengths, *, at=None, seen=None, scal
     seen = torch.arange(S) <= lengths[:, None] if seen is None else seen(S)
     weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
     return torch.einsum("bhs,bhsd->bhd", weights, values), keys, values
-
-
-def root_of_the_length(query, key, value, keys, values, lengths):
-    return _cache(query, key, value, keys, values, lengths, scale=math.sqrt(keys.shape[2]))
 
 
 def hides_the_first(query, key, value, keys, values, lengths):
@@ -272,50 +223,22 @@ def step_with_the_value_too_late(query, key, value, keys, values, lengths):
 
 
 WRONG = {
-    "keys-averaged": keys_for_values,
-    "shortest-for-all": masked(lambda s, n: s[None] <= n.min().expand(len(n), 1)),
-    "one-place-ahead": lambda *given: row_by_row(*given, at=lambda n: (n + 1) % given[3].shape[2]),
-    "scale-multiplied": lambda *given: row_by_row(*given, scale=given[0].shape[2] ** 0.5),
     "float-mask-added": with_an_added_mask,
-    "old-keys-scored": scored_by_the_old_keys,
-    "key-for-query": lambda q, k, *rest: row_by_row(k, k, *rest),
-    "free-places-cut-off": without_free_places,
-    "appended": at_the_very_end,
-    "begins-again": cut_and_joined(lambda old, new: new),
     "only-place-0-seen": cut_and_joined(look=causal_flag),
-    "new-token-alone": only_itself,
     "softmax-over-queries": cut_and_joined(look=lambda scores: scores.softmax(-2)),
-    "new-one-not-returned": lambda *given: (by_einsum(*given)[0], given[3], given[4]),
-    "put-before-the-row": cut_and_joined(lambda old, new: torch.cat([new, old], 1)),
     "keys-and-values-exchanged": exchanged,
-    "key-for-value": lambda q, k, v, *cache: row_by_row(q, k, k, *cache),
     "seen-before-written": looks_and_then_writes,
-    "softmax-over-heads": heads_share_a_softmax,
-    "scale-by-heads": lambda *given: row_by_row(*given, scale=given[0].shape[1] ** -0.5),
-    "scale-without-the-root": lambda *given: row_by_row(*given, scale=1 / given[0].shape[2]),
     "masked-after-softmax": cut_afterwards,
-    "sees-what-comes-after": masked(lambda s, n: s[None] >= n[:, None]),
-    "scale-by-places": root_of_the_length,
     "place-0-hidden": hides_the_first,
     "empty-row-sees-more": an_empty_row_sees_a_leftover,
     "added-to-what-was-there": step_that_adds_to_the_place,
     "written-at-all-places": written_at_the_places_of_all_rows,
     "lowered-too-little": leftovers_lowered_by_a_hundred,
     "written-behind-the-longest": written_behind_the_longest_row,
-    "sees-what-is-left-over": lambda *given: row_by_row(*given, reach=1000),
-    "longest-for-all": masked(lambda s, n: s[None] <= n.max().expand(len(n), 1)),
-    "first-row-for-all": masked(lambda s, n: s[None] <= n[0].expand(len(n), 1)),
-    "new-token-hidden": masked(lambda s, n: s[None] < n[:, None]),
-    "one-too-far": lambda *given: row_by_row(*given, reach=2),
-    "overwrites-the-last": lambda *given: row_by_row(*given, at=lambda n: n - 1),
     "written-at-the-end": lambda *given: row_by_row(*given, at=lambda n: -1),
-    "value-not-written": lambda *given: row_by_row(*given, value_goes=False),
-    "key-not-written": lambda *given: row_by_row(*given, key_goes=False),
     "old-values-read": step_with_the_value_too_late,
-    "nothing-written": lambda *given: row_by_row(*given, key_goes=False, value_goes=False),
     "no-scale": lambda *given: row_by_row(*given, scale=1.0),
     "zero-mask": masked(lambda s, n: s[None] <= n[:, None], fill=0.0),
-    "changed-in-place": in_place,
 }
 
 
@@ -329,7 +252,17 @@ def one_number_written(query, key, value, keys, values, lengths):
     return found.squeeze(2), keys, values
 
 
+def scored_by_the_old_keys(query, key, value, keys, values, lengths):
+    _, new_keys, new_values = row_by_row(query, key, value, keys, values, lengths)
+    scores = (keys @ query[..., None])[..., 0] / key.shape[-1] ** 0.5
+    hidden = (torch.arange(keys.shape[2]) > lengths[:, None])[:, None]
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return (weights[:, :, None] @ new_values)[:, :, 0], new_keys, new_values
+
+
 ODD = [
+    (masked(lambda s, n: s[None] <= n.min().expand(len(n), 1)), "other-found"),
+    (scored_by_the_old_keys, "other-found"),
     (without_a_softmax, "other-found"),
     (one_head_written, "misplaced"),
     (one_number_written, "misplaced"),
