@@ -44,28 +44,6 @@ def in_halves(x, positions, rotated, base):
     return torch.cat([a * c - b * s, b * c + a * s, rest], dim=-1)
 
 
-def same_signs(x, positions, rotated, base):
-    angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
-    out = x.clone()
-    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
-    out[..., 0:rotated:2] = a * angle.cos() + b * angle.sin()
-    out[..., 1:rotated:2] = a * angle.sin() + b * angle.cos()
-    return out
-
-
-def exchanged(x, positions, rotated, base):
-    angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
-    out = x.clone()
-    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
-    out[..., 0:rotated:2] = a * angle.sin() - b * angle.cos()
-    out[..., 1:rotated:2] = a * angle.cos() + b * angle.sin()
-    return out
-
-
-def laid_out_in_halves(x, R):
-    return torch.cat([x[..., 0:R:2], x[..., 1:R:2], x[..., R:]], dim=-1)
-
-
 RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices}
 
 
@@ -92,24 +70,6 @@ def halves_exchanged(x):
     return torch.cat([-second, first], dim=-1)
 
 
-def a_speed_for_each_number(x, positions, rotated, base):
-    def angles(angle):
-        speeds = base ** (-torch.arange(rotated) / rotated)
-        return positions[:, :, None] * speeds
-
-    return as_libraries_do(neighbors_exchanged, angles=angles)(x, positions, rotated, base)
-
-
-def with_waves_added(x, positions, rotated, base):
-    """As the positions of chapter 13 come in."""
-    out = x.clone()
-    for i in range(rotated // 2):
-        angle = (positions * base ** (-2 * i / rotated))[:, None]
-        out[..., 2 * i] += torch.sin(angle)
-        out[..., 2 * i + 1] += torch.cos(angle)
-    return out
-
-
 def by_formula(make):
     def answer(x, positions, rotated, base):
         angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
@@ -119,11 +79,6 @@ def by_formula(make):
         return out
 
     return answer
-
-
-def heads_differ(x, positions, rotated, base):
-    heads = [by_matrices(x[:, [h]], positions * (h + 1), rotated, base) for h in range(x.shape[1])]
-    return torch.cat(heads, dim=1)
 
 
 def half_of_the_pairs(x, positions, rotated, base):
@@ -148,22 +103,6 @@ def rest_is_left_out(x, positions, rotated, base):
     return torch.cat(
         [_turned(x, angle, rotated)[..., :rotated], torch.zeros_like(x[..., rotated:])], dim=-1
     )
-
-
-def turned_in_place(x, positions, rotated, base):
-    """Computes the second number of a pair from the first one after its turn."""
-    theta = base ** (-torch.arange(0, rotated, 2) / rotated)
-    angle = positions[:, None, :, None] * theta
-    out = x.clone()
-    a, b = out[..., 0:rotated:2], out[..., 1:rotated:2]
-    a.copy_(a * angle.cos() - b * angle.sin())
-    b.copy_(a * angle.sin() + b * angle.cos())
-    return out
-
-
-def speeds_the_other_way_round(x, positions, rotated, base):
-    theta = _theta(rotated, base).flip(0)
-    return _turned(x, positions[:, None, :, None] * theta, rotated)
 
 
 def degrees(x, positions, rotated, base):
@@ -196,43 +135,22 @@ def last_numbers_turn(x, positions, rotated, base):
 
 
 WRONG = {
-    "rest-in-front": lambda x, where, R, base: torch.cat(
-        [x[..., R:], by_loop(x, where, R, base)[..., :R]], dim=-1
-    ),
-    "pair-exchanged": by_formula(lambda a, b, c, s: (a * s + b * c, a * c - b * s)),
-    "not-mixed": by_formula(lambda a, b, c, s: (a * c, b * s)),
-    "added-not-turned": with_waves_added,
     "angles-in-halves": as_libraries_do(
         neighbors_exchanged, angles=lambda angle: torch.cat([angle, angle], dim=-1)
     ),
     "partners-in-halves": as_libraries_do(halves_exchanged),
-    "partner-without-its-sign": as_libraries_do(lambda x: torch.roll(x, 1, -1)),
-    "speeds-of-numbers": a_speed_for_each_number,
-    "laid-out-in-halves": lambda x, where, R, base: laid_out_in_halves(
-        by_loop(x, where, R, base), R
-    ),
     "rest-is-0": rest_is_left_out,
-    "second-from-the-turned-first": turned_in_place,
-    "speeds-reversed": speeds_the_other_way_round,
     "in-degrees": degrees,
     "steps-for-positions": steps_for_positions,
     "moved-to-zero": positions_are_moved_to_zero,
     "halves-paired": in_halves,
-    "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
     "angles-from-all": lambda x, *given: by_complex_numbers(x, *given, size=x.shape[-1]),
     "counted-anew": lambda *given: by_complex_numbers(
         *given, where=lambda p: torch.arange(p.shape[1])[None]
     ),
-    "first-row-for-all": lambda x, where, R, base: by_loop(x, where[0].repeat(len(x), 1), R, base),
     "without-gaps": lambda *given: by_complex_numbers(
         *given, where=lambda p: p[:, [0]] + torch.arange(p.shape[1])
     ),
-    "one-ahead": lambda x, where, *given: by_matrices(x, where + 1, *given),
-    "turned-backwards": lambda *given: by_complex_numbers(*given, sign=-1),
-    "not-a-rotation": same_signs,
-    "sine-and-cosine-exchanged": exchanged,
-    "exponents-too-small": lambda *given: by_complex_numbers(*given, step=1),
-    "rest-dropped": lambda x, where, R, base: by_loop(x, where, R, base)[..., :R],
     "last-numbers-turned": last_numbers_turn,
 }
 
@@ -243,13 +161,14 @@ def doubled(x, where, R, base):
 
 
 ODD = [
-    (by_formula(lambda a, b, c, s: (a * c - b * s, a * s - b * c)), "other-formula"),
-    (by_formula(lambda a, b, c, s: (a * c - b * s, b)), "some-numbers"),
-    (heads_differ, "other-angles"),
+    (by_formula(lambda a, b, c, s: (a * s, b * c)), "other-formula"),
+    (
+        by_formula(lambda a, b, c, s: (a * c - b * s, b)),
+        "used-b-instead-of-the-new-second-numbers-in-the-new-pairs",
+    ),
     (half_of_the_pairs, "other-angles"),
     (lambda x, where, R, base: by_loop(x, where.cumsum(1), R, base), "other-angles"),
     (doubled, "other-lengths"),
-    (lambda x, where, R, base: by_loop(x, where, R, 2 * base), "other-angles"),
     (lambda x, *_: x, "input-returned"),
     (lambda x, *_: x.mean(-1), "shape"),
     (lambda x, *_: x / 0, "not-finite"),
@@ -281,5 +200,5 @@ def exponent_doubled(x, positions, rotated, base):
 
 UNLISTED = {
     5: [(without_a_rest_nothing_is_turned, "some-calls")],
-    13: [(exponent_doubled, "other-angles")],
+    13: [(exponent_doubled, "used-4-instead-of-2-in-the-exponents")],
 }
