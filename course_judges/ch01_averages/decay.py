@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, TRIANGLE
+from course_judges.ch01_averages.sections import FUTURE, MEANS, SOFTMAX, TRIANGLE
 from course_judges.ch01_averages.weights import (
-    column_sums,
     laid_along_a_row,
     matrix,
-    not_divided,
     right_but_alone,
     sees_the_future,
     sees_the_right_positions,
 )
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.equality import same_value
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, rows_apart, unwrapped, word
+from course_judges.wording import number, row, rows_apart, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -31,13 +32,12 @@ def _powers(T: int, decay: float) -> Tensor:
 
 def decay_weights(T: int, decay: float) -> Tensor:
     """A right answer to 01/decay: (T, T)."""
-    weights = _powers(T, decay)
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _decay_before(T: int, decay: float, least: float = 0.0) -> Tensor:
-    weights = _powers(T, decay).tril(-1)
-    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
+    t = torch.arange(T)
+    back = t[:, None] - t  # the distances (t, s)
+    powers = decay**back  # your powers of `decay` (t, s)
+    seen = powers.tril()  # your powers without the future (t, s)
+    sums = seen.sum(dim=1, keepdim=True)  # your divisors (t, 1)
+    return seen / sums  # your weights (t, s)
 
 
 def _right_ratios(evidence: Evidence) -> bool:
@@ -82,49 +82,9 @@ def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
         "Your weights don't shrink as asked.",
         unwrapped(f"""In your last row, {steps[0]} {number(ratios[back])} times as much as
         {steps[1]}, but `decay = {_decay_of(evidence)}` asks for {_decay_of(evidence)} times as
-        much. {_made_of_decay(ratios, decay)}""").strip(),
+        much."""),
         MEANS,
     )
-
-
-def _made_of_decay(ratios: Array, decay: float) -> str:
-    """What was made of the decay, if each step of a row shrinks by the same wrong factor."""
-    for value, words in (
-        (np.exp(-decay), "e^(−decay), but `decay` is the factor itself, not an exponent."),
-        (decay**2, "decay², as if each step counted twice."),
-        (decay**0.5, "√decay."),
-        (1.0, "no decay at all, because everything that a row sees counts the same."),
-        (0.5, "the decay of the task's example. Do you use the argument?"),
-        (1 / decay, "1 / decay, so your weights grow with the distance."),
-    ):
-        if np.abs(ratios - value).max() < 1e-4:
-            return f"That is {words}"
-    steps = np.arange(1, len(ratios) + 1)
-    if np.abs(ratios - steps / (steps + 1)).max() < 1e-4:
-        return "That is 1 / (1 + distance), in which `decay` plays no part."
-    if np.abs(ratios.cumprod() - 1 / (1 + decay * steps)).max() < 1e-4:
-        return "That is 1 / (1 + decay · distance), but the distance is an exponent of `decay`."
-    if np.abs(ratios - decay ** (2 * steps - 1)).max() < 1e-4:
-        return "That is `decay` to the power of the squared distance."
-    power = float(np.log(ratios[0]) / np.log(decay))
-    if np.ptp(ratios) < 1e-4 and np.isfinite(power):
-        for base, words in ((10, "log10"), (2, "log2")):
-            if np.isclose(power, 1 / np.log(base), rtol=1e-3):
-                return unwrapped(f"""It is the same factor at each step, decay^{number(power)}.
-                Scores of distance · {words}(decay) make that in a softmax, which takes powers of e,
-                so the logarithm has to be the natural one.""")
-        return unwrapped(f"""It is the same factor at each step, {number(float(ratios[0]))}, which
-        is decay^{number(power)}.""")
-    if np.ptp(np.diff(ratios.cumprod(), prepend=1)) < 1e-4:
-        return "Each of your steps subtracts the same amount, but it should multiply by `decay`."
-    exponents = np.log(ratios).cumsum() / np.log(decay)
-    if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-3:
-        powers = listed([0, *exponents.round()])
-        return (
-            f"Counted back from the present, your weights are `decay` to the powers {powers}, but "
-            f"they should be {listed(range(len(ratios) + 1))}."
-        )
-    return ""
 
 
 def _other_divisors(evidence: Evidence) -> Finding | None:
@@ -141,12 +101,6 @@ def _other_divisors(evidence: Evidence) -> Finding | None:
         `decay` in the rows add up to {row(sums, 3)}, but you seem to divide by {row(by, 3)}."""),
         MEANS,
     )
-
-
-_unnormalised_decay = mistake(
-    "Your weights shrink as they should, but they aren't an average yet.",
-    not_divided,
-)(_powers)
 
 
 @mistake(
@@ -175,27 +129,6 @@ def _started_at_the_first(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "Your weights shrink toward the present, so the oldest position counts most.",
-    lambda e: unwrapped(f"""{_last_row_against(e)} The exponent is the distance t − s, which is 0 on
-    the diagonal."""),
-    TRIANGLE,
-)
-def _reversed_decay(T: int, decay: float) -> Tensor:
-    weights = torch.tril(decay ** torch.arange(T).float().expand(T, T))
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-@mistake(
-    "You used 1 − decay instead of decay.",
-    lambda e: unwrapped(f"""In your last row, one step back counts
-    {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present, but with
-    `decay = {_decay_of(e)}` it should count {_decay_of(e)} times as much."""),
-)
-def _complement(T: int, decay: float) -> Tensor:
-    return decay_weights(T, 1 - decay)
-
-
-@mistake(
     "Your weights shrink in both directions, so you average the future, too.",
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but position 0 may only see
     itself, [1, 0, …]. Cut off the future before you divide."""),
@@ -207,57 +140,9 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True)
 
 
-def _along_a_line(T: int, least: float, step: float) -> Tensor:
-    """Weights that fall by the same step with each position back, and no lower than `least`."""
-    t = torch.arange(T)
-    weights = torch.tril((1 - step * (t[:, None] - t)).clamp(min=least))
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _falls_by(evidence: Evidence) -> str:
-    """The end of the last row as parts of its diagonal, and what they should be."""
-    last, decay = matrix(evidence)[-1], float(evidence.inputs["decay"])
-    back = last[:-5:-1] / last[-1]
-    return unwrapped(f"""In your last row, the weights of the present and of one, two and three
-    steps back have the proportions {row(back, 3)}, because each step subtracts
-    {number(1 - back[1])}. Each should multiply by `decay = {_decay_of(evidence)}` instead, which
-    makes {row(decay ** np.arange(4), 3)}.""")
-
-
-@mistake(
-    "Your weights fall by the same amount with each step back instead of by the same factor.",
-    _falls_by,
-    also=(
-        lambda T, decay: _along_a_line(T, -np.inf, 1 - decay),
-        lambda T, decay: _along_a_line(T, 0, decay),
-        lambda T, decay: _along_a_line(T, -np.inf, decay),
-        lambda T, decay: _along_a_line(T, 0, decay / T),
-        lambda T, decay: _along_a_line(T, 0, 1 / T),  # noqa: ARG005
-    ),
+_keepdim_forgotten = families.keepdim_forgotten(laid_along_a_row)(
+    Like("left-out-keepdim-for-the-sum-in-your-divisors")
 )
-def _falls_along_a_line(T: int, decay: float) -> Tensor:
-    return _along_a_line(T, 0, 1 - decay)
-
-
-@families.upper_triangle(
-    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see position 0.",
-    FUTURE,
-)
-def _upper_triangle(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay).T
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-@families.divides_columns(column_sums)
-def _divides_columns(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights.sum(dim=0)
-
-
-@families.keepdim_forgotten(laid_along_a_row)
-def _keepdim_forgotten(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights.sum(dim=1)
 
 
 @mistake(
@@ -272,63 +157,11 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
     return _powers(T, decay).masked_fill(future, -torch.inf).softmax(dim=-1)
 
 
-@mistake(
-    "You put weights into a softmax, which takes scores, and hid the future with 0.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A softmax takes the
-    exponential of everything, so a 0 in the future becomes e⁰ = 1, next to e¹ = 2.72 for the
-    present. Divide the weights by their row sums, without a softmax."""),
-    SOFTMAX,
-)
-def _softmax_of_zeros(T: int, decay: float) -> Tensor:
-    return _powers(T, decay).softmax(dim=-1)
-
-
-@mistake(
-    "In your rows, the future counts as much as the present.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A distance or a score of 0
-    hides nothing, because decay⁰ and e⁰ are both 1. What comes after t needs a weight of 0, so cut
-    the powers instead of their exponents, or use a score of −inf in a softmax."""),
-    FILL,
-)
-def _zero_mask(T: int, decay: float) -> Tensor:
-    t = torch.arange(T)
-    return torch.tril((t[:, None] - t) * float(np.log(decay))).softmax(dim=-1)
-
-
-_diagonal_excluded = mistake(
-    "In your weights, no position sees itself.",
-    lambda e: unwrapped(f"""The diagonal of your matrix is
-    {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts with decay⁰ = 1, and row 0 has
-    nothing else to average."""),
-    FUTURE,
-    also=(lambda T, decay: _decay_before(T, decay, 1e-9),),
-)(_decay_before)
-
-
-@mistake(
-    "You raised the distance to the power `decay`, but it's `decay` that is raised.",
-    lambda e: unwrapped(f"""{_last_row_against(e)} In `a**b`, b is the exponent: the weight is
-    `decay**distance`, which is 1 for the distance 0, where yours is 0."""),
-    also=(lambda T, decay: _distances_to_the_power(T, decay, 0.0),),
-)
-def _distance_raised(T: int, decay: float) -> Tensor:
-    return _distances_to_the_power(T, decay, 1e-9)
-
-
-def _distances_to_the_power(T: int, decay: float, least: float) -> Tensor:
-    t = torch.arange(T)
-    weights = torch.tril((t[:, None] - t).clamp(min=0).float() ** decay)
-    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
-
-
-@mistake(
-    "Every row of yours sees only its own position.",
-    lambda e: unwrapped(f"""{_last_row_against(e)} If your weights are in a tensor of integers,
-    {_decay_of(e)} becomes 0 there, and only decay⁰ = 1 is left. If your powers are right, do you
-    keep more than the diagonal?"""),
-)
-def _itself_alone(T: int, decay: float) -> Tensor:  # noqa: ARG001
-    return torch.eye(T)
+_last_sum_for_all = mistake(
+    "You divided all rows by one number, the sum of the last row.",
+    lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
+    Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
+)(Like("used-the-last-item-of-your-divisors-for-all-items"))
 
 
 @mistake(
@@ -346,72 +179,61 @@ def _divided_rows_go_on(T: int, decay: float) -> Tensor:
     return weights
 
 
-@mistake(
-    "You divided the past by its own sum, without the present.",
-    lambda e: unwrapped(f"""The weights before the diagonal sum to 1 in each row, and so the whole
-    row {e.number("T") - 1} sums to {number(matrix(e)[-1].sum())}. The present belongs to the sum
-    like every other position, with decay⁰ = 1."""),
+# What somebody may take for decay^distance, of the distances (T, T) up to the diagonal.
+_OTHER_POWERS: tuple[tuple[str, Callable[[Array, float], Array]], ...] = (
+    (
+        "e^(−decay · distance), but `decay` is the factor itself and no rate",
+        lambda back, decay: np.exp(-decay * back),
+    ),
+    (
+        "decay^(2 · distance), so each step counts twice",
+        lambda back, decay: decay ** (2 * back),
+    ),
+    (
+        "decay^(distance // 2), so only every second step counts",
+        lambda back, decay: decay ** (back // 2),
+    ),
+    (
+        "`decay` to the power of the squared distance",
+        lambda back, decay: decay ** (back * back),
+    ),
+    (
+        "decay^(−distance), so the weights grow toward the oldest position",
+        lambda back, decay: decay**-back,
+    ),
+    (
+        "1 − (1 − decay) · distance, so each step subtracts the same amount",
+        lambda back, decay: np.maximum(1 - (1 - decay) * back, 0),
+    ),
+    ("(1 − decay)^distance, with 1 − decay for decay", lambda back, decay: (1 - decay) ** back),
+    ("distance^decay, but it's `decay` that is raised", lambda back, decay: back**decay),
+    ("1 / (1 + distance), in which `decay` plays no part", lambda back, _: 1 / (1 + back)),
 )
-def _past_divided_alone(T: int, decay: float) -> Tensor:
-    return _decay_before(T, decay, 1e-9) + torch.eye(T)
+
+
+def _other_powers(evidence: Evidence) -> str:
+    """What was taken for decay^distance; empty if nothing of the list was."""
+    t, decay = np.arange(evidence.number("T")), float(evidence.inputs["decay"])
+    back = np.maximum(t[:, None] - t, 0).astype(float)
+    for words, made in _OTHER_POWERS:
+        powers = np.tril(made(back, decay))
+        with np.errstate(invalid="ignore"):
+            rows = powers / powers.sum(axis=1, keepdims=True)
+        if same_value(np.nan_to_num(matrix(evidence)), np.nan_to_num(rows)):
+            return words
+    return ""
 
 
 @mistake(
-    "You divided all rows by one number, the sum of the last row.",
-    lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
-    Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
+    lambda e: f"Your weights are in proportion to {_other_powers(e)}.",
+    lambda e: unwrapped(f"""{_last_row_against(e)} Position s lies t − s steps back and counts
+    decay^(t − s)."""),
+    recognized=lambda e: bool(_other_powers(e)),
 )
-def _last_sum_for_all(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights[-1].sum()
-
-
-@mistake(
-    "You divided all rows by one number, the sum of the whole matrix.",
-    lambda e: unwrapped(f"""All your weights together sum to 1, but row 0 sums to
-    {number(matrix(e)[0].sum())}. Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
-)
-def _one_sum_for_all(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights.sum()
-
-
-@mistake(
-    "You cut off the future after you had divided, so its share is missing.",
-    lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, and row
-    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. The sums still held
-    the powers ahead of the diagonal, so cut first, then divide."""),
-    FUTURE,
-    also=(lambda T, decay: torch.tril(_no_causal_mask.answer(T, decay)),),
-)
-def _cut_too_late(T: int, decay: float) -> Tensor:
+def _made_otherwise(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
-    weights = decay ** (t[:, None] - t).float()
-    return torch.tril(weights / weights.sum(dim=1, keepdim=True))
-
-
-@mistake(
-    "All your rows equal the last one, so you average the future, too.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see itself.
-    If you take all powers decay^(t − s), the exponents ahead of the diagonal are negative, which
-    makes these powers larger than 1. Set them to 0 (`tril`) before you divide."""),
-    FUTURE,
-)
-def _future_not_cut(T: int, decay: float) -> Tensor:
-    t = torch.arange(T)
-    weights = decay ** (t[:, None] - t).float()
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-@mistake(
-    "You divided row t by the sum of t powers, but it has t + 1.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is divided by 0, and row {e.number("T") - 1} sums
-    to {number(matrix(e)[-1].sum())}. Row t adds up decay⁰ … decayᵗ, which is (1 − decay^(t + 1)) /
-    (1 − decay)."""),
-)
-def _one_power_too_few(T: int, decay: float) -> Tensor:
-    t = torch.arange(T)
-    return _powers(T, decay) * (1 - decay) / (1 - decay**t)[:, None]
+    scores = -decay * (t[:, None] - t)
+    return scores.masked_fill(t[:, None] < t, -torch.inf).softmax(dim=-1)
 
 
 def _why_nan(evidence: Evidence) -> str:
@@ -467,4 +289,16 @@ TASK = Task(
         rows_sum_to_one("weights", MEANS),
     ),
     cases=("weights",),
+    steps={
+        "the distances": Step("Position s lies t − s steps back from position t.", TRIANGLE),
+        "your powers of `decay`": Step(
+            "Each step back counts `decay` times as much as the one before, so t − s of them count "
+            "decay^(t − s)."
+        ),
+        "your powers without the future": Step(
+            "Row t averages positions 0 … t, and nothing that comes after t.", FUTURE
+        ),
+        "your divisors": Step("Each row is an average of its own, so it has its own sum."),
+        "your weights": Step("Divided by its own sum, each row sums to 1."),
+    },
 )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, WRITES
+from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS
 from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
     matrix,
-    not_divided,
     positions,
     right_but_alone,
     same_places,
@@ -24,7 +22,7 @@ from course_judges.ch01_averages.weights import (
     uneven,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Property, Step, Task, matches, mistake
 from course_judges.properties import rows_sum_to_one
 from course_judges.wording import number, row, unwrapped, word
 from course_tasks.answers import Array
@@ -34,33 +32,11 @@ from course_tasks.verdict import Finding
 def strict_past_mean(x: Tensor) -> Tensor:
     """A right answer to 01/past-mean: (B, T, C) → (B, T, C)."""
     T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T), diagonal=-1)
-    weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
-    return weights @ x
-
-
-def _strict_sums(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    return torch.tril(torch.ones(T, T), diagonal=-1) @ x
-
-
-def _past_by(matrix: Callable[[Tensor], Tensor], axis: int, keep: bool, least: float) -> Any:
-    """A wrong way to divide a strict triangle; `least` above 0 guards against 0 / 0."""
-
-    def answer(x: Tensor) -> Tensor:
-        T = x.shape[1]
-        weights = matrix(torch.ones(T, T))
-        return weights / weights.sum(dim=axis, keepdim=keep).clamp(min=least) @ x
-
-    return answer
-
-
-def _strict_lower(ones: Tensor) -> Tensor:
-    return torch.tril(ones, diagonal=-1)
-
-
-def _strict_upper(ones: Tensor) -> Tensor:
-    return torch.triu(ones, diagonal=1)
+    t = torch.arange(T)
+    past = (t <= t[:, None] - 1).float()  # the past of each position (t, s)
+    counts = past.sum(dim=1, keepdim=True)  # how many positions come before (t, 1)
+    weights = past / counts.clamp(min=1)  # your weights (t, s)
+    return weights @ x  # your means (B, T, C)
 
 
 def _right_from_row_one(evidence: Evidence) -> bool:
@@ -73,29 +49,18 @@ def _right_from_row_one(evidence: Evidence) -> bool:
     )
 
 
-def _by_position(x: Tensor, of_past: Callable[[Tensor], Tensor]) -> Tensor:
-    out = torch.zeros_like(x)
-    for t in range(1, x.shape[1]):
-        out[:, t] = of_past(x[:, :t])
-    return out
-
-
 def _in_every_row(evidence: Evidence) -> str:
     T = evidence.number("T")
     return f"Row 1 of your weights is {row(matrix(evidence)[1])} (with T = {T})"
 
 
-@mistake(
+_first_row_nan = mistake(
     "Position 0 of your output is NaN.",
     lambda e: unwrapped(f"""The other {word(e.number("T") - 1)} positions are right. Nothing comes
     before position 0, so its count is 0, or its softmax has nothing but −inf. Either way the result
     is 0 / 0, which is NaN, and so is every number that is computed from it. The task defines this
     mean as 0."""),
-)
-def _first_row_nan(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T), diagonal=-1)
-    return weights / weights.sum(dim=1, keepdim=True) @ x
+)(Like("left-out-the-limit-in-your-weights"))
 
 
 @mistake(
@@ -123,17 +88,13 @@ def _first_row_itself(x: Tensor) -> Tensor:
     return y
 
 
-@mistake(
+_diagonal_included = mistake(
     "Your means include the position itself, as in the chapter, but the strict past doesn't.",
     lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees positions 0 and 1. The strict past of
     position 1 is only position 0."""),
     FUTURE,
     also=(lambda x: _running_mean_from_1(x),),
-)
-def _diagonal_included(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T))
-    return weights / weights.sum(dim=1, keepdim=True) @ x
+)(Like("left-out-the-subtraction-of-1-in-the-past-of-each-position"))
 
 
 def _running_mean_from_1(x: Tensor) -> Tensor:
@@ -143,103 +104,28 @@ def _running_mean_from_1(x: Tensor) -> Tensor:
     return out
 
 
-@mistake(
-    "You add up t + 1 positions, including position t itself, but divide by t.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}, because its sum includes positions 0 and 1. Only one
-    position comes before position 1, so take the position itself out of the sum."""),
+_next_included = mistake(
+    "Each of your means includes the position itself and the next one.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}. If you use
+    `tril`, `diagonal=1` keeps one diagonal above the main one, while a negative number takes
+    diagonals away."""),
     FUTURE,
-    also=(lambda x: x.cumsum(dim=1) / torch.arange(x.shape[1])[:, None],),
-)
-def _sums_include_itself(x: Tensor) -> Tensor:
-    return x.cumsum(dim=1) / torch.arange(x.shape[1]).clamp(min=1)[:, None]
+)(Like("added-instead-of-subtracting-1-in-the-past-of-each-position"))
 
 
-@mistake(
-    "Each position gets only the one before it instead of the mean of all that come before.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but
-    its strict past is positions 0 … {len(matrix(e)) - 2}, and each of them counts the same."""),
-)
-def _previous_alone(x: Tensor) -> Tensor:
-    out = torch.zeros_like(x)
-    out[:, 1:] = x[:, :-1]
-    return out
-
-
-def _past_but_one(matrix_of: Callable[[Tensor], Tensor]) -> Any:
-    """Weights of positions 0 … t − 2, divided by what `matrix_of` makes of their counts."""
-
-    def answer(x: Tensor) -> Tensor:
-        T = x.shape[1]
-        weights = torch.tril(torch.ones(T, T), diagonal=-2)
-        return weights / matrix_of(weights.sum(dim=1, keepdim=True)) @ x
-
-    return answer
-
-
-_past_ends_too_early = mistake(
-    "Your past ends one position too early, so position t leaves out t − 1.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but it
-    should see positions 0 … {len(matrix(e)) - 2}. If you slice, the end is left out, so `x[:, :t]`
-    holds positions 0 … t − 1. If you cut a triangle, `diagonal=-1` leaves out only the
-    diagonal."""),
-    FUTURE,
-    also=(
-        _past_but_one(lambda count: count),
-        _past_but_one(lambda count: count + 1),
-        lambda x: _by_position(x, lambda past: past[:, :-1].mean(dim=1)),
-    ),
-)(_past_but_one(lambda count: count.clamp(min=1)))
-
-
-@mistake(
-    "You averaged over the channels as well as over time.",
-    lambda e: unwrapped(f"""In sample 0, the past of position 1 is {row(e.inputs["x"][0, 0])}, one
-    number per channel, but you return {row(e.yours("means")[0, 1])} there. Each channel has its own
-    mean. `mean(dim=1)` of (B, T, C) keeps the channels apart, and so does `mean(dim=0)` of a single
-    sample, but `mean()` doesn't."""),
-    cases=("means",),
-    also=(lambda x: _by_position(x, lambda past: past.mean()),),
-)
-def _mixes_channels(x: Tensor) -> Tensor:
-    return _by_position(x, lambda past: past.mean(dim=(1, 2))[:, None])
-
-
-@mistake(
-    "You averaged over the samples as well as over time.",
-    lambda e: unwrapped(f"""Position 1 of channel 0 is {number(e.yours("means")[0, 1, 0])} in every
-    sample, but the values before it are {row(e.inputs["x"][:, 0, 0])}, one per sample. Each sample
-    has its own mean, which is `mean(dim=1)` of (B, T, C)."""),
-    cases=("means",),
-)
-def _mixes_samples(x: Tensor) -> Tensor:
-    return _by_position(x, lambda past: past.mean(dim=(0, 1)))
-
-
-@mistake(
-    "You average along the samples instead of along time.",
-    lambda e: unwrapped(f"""Of x in shape (B, T, C) = {e.inputs["x"].shape}, your answer takes the
-    mean of the samples that come before each of them. Time is the second dimension, `dim=1`."""),
-    cases=("means",),
-)
-def _means_of_samples(x: Tensor) -> Tensor:
-    return strict_past_mean(x.transpose(0, 1)).transpose(0, 1)
-
-
-@mistake(
+_divides_by_one_too_many = mistake(
     "You average the right positions, but divide by one too many.",
     lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
     {number(matrix(e)[-1].sum())} instead of 1, because only t positions come before position
     t."""),
-)
-def _divides_by_one_too_many(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    return _strict_sums(x) / torch.arange(1, T + 1)[:, None]
+)(Like("added-1-to-how-many-positions-come-before"))
 
 
 _sums_not_means = mistake(
     "Your sums are right, but you haven't divided them yet.",
-    not_divided,
-)(_strict_sums)
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())},
+    but the weights of an average sum to 1."""),
+)(Like("used-mean-instead-of-sum-in-how-many-positions-come-before"))
 
 
 @mistake(
@@ -266,58 +152,20 @@ def _multiplied_mask(x: Tensor) -> Tensor:
     return (torch.ones(T, T) * torch.tril(torch.ones(T, T), -1)).softmax(dim=-1) @ x
 
 
-@mistake(
-    "Each of your means includes the position itself and the next one.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}. If you use
-    `tril`, `diagonal=1` keeps one diagonal above the main one, while a negative number takes
-    diagonals away."""),
-    FUTURE,
+_keepdim_forgotten = families.keepdim_forgotten(laid_along_a_row)(
+    Like("left-out-keepdim-for-the-sum-in-how-many-positions-come-before")
 )
-def _next_included(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T), diagonal=1)
-    return weights / weights.sum(dim=1, keepdim=True) @ x
 
 
 @mistake(
-    "You averaged along the channels instead of along time.",
-    lambda e: unwrapped(f"""In sample 0, your position 0 holds {row(e.yours("means")[0, 0])}, where
-    channel c has the mean of channels 0 … c − 1. In (B, T, C), time is in the middle. A matrix from
-    the left mixes it, and so does `dim=1`."""),
+    "You average along another dimension than time.",
+    unwrapped("""In (B, T, C), time is in the middle, so each mean is one over `dim=1`, which a
+    matrix from the left mixes, too. Yours are taken along the channels or the samples."""),
     cases=("means",),
+    also=(lambda x: strict_past_mean(x.transpose(0, 1)).transpose(0, 1),),
 )
-def _means_of_channels(x: Tensor) -> Tensor:
+def _along_another_dimension(x: Tensor) -> Tensor:
     return strict_past_mean(x.transpose(1, 2)).transpose(1, 2)
-
-
-@mistake(
-    "You took the median of what comes before instead of the mean.",
-    lambda e: unwrapped(f"""In sample 0, the past of position 3 in channel 0 is
-    {row(e.inputs["x"][0, :3, 0])}. The number in the middle is {number(e.yours("means")[0, 3, 0])},
-    but the mean is {number(e.right("means")[0, 3, 0])}."""),
-    cases=("means",),
-    also=(lambda x: _by_position(x, lambda past: past.quantile(0.5, dim=1)),),
-)
-def _median(x: Tensor) -> Tensor:
-    return _by_position(x, lambda past: past.median(dim=1).values)
-
-
-_upper_triangle = families.upper_triangle(
-    lambda e: f"{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}.",
-    FUTURE,
-    also=(_past_by(_strict_upper, 1, True, 0.0),),
-)(_past_by(_strict_upper, 1, True, 1.0))
-
-_divides_columns = families.divides_columns(
-    lambda e: unwrapped(f"""Row t says what position t sees, so it's the rows that have to sum to 1,
-    but row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
-    `sum(dim=1, keepdim=True)` adds along a row."""),
-    also=(_past_by(_strict_lower, 0, True, 0.0),),
-)(_past_by(_strict_lower, 0, True, 1.0))
-
-_keepdim_forgotten = families.keepdim_forgotten(
-    laid_along_a_row, also=(_past_by(_strict_lower, 1, False, 0.0),)
-)(_past_by(_strict_lower, 1, False, 1.0))
 
 
 def _of_weights(ask: Property) -> Property:
@@ -331,25 +179,6 @@ def _of_weights(ask: Property) -> Property:
         return ask(evidence)
 
     return asked
-
-
-def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
-    """Sample 0 is 0 instead of position 0."""
-    mine, right = evidence.yours("means"), evidence.right("means")
-    if mine.shape != right.shape or mine[0].any() or not right[0, 1:].all():
-        return None
-    if not np.allclose(mine[1:, 1:], right[1:, 1:], atol=1e-4):
-        return None
-    too = mine[1:, 0].any()
-    return Finding(
-        "sample-for-position",
-        "Your sample 0 is all 0, but it's position 0 of every sample that should be 0.",
-        "The first index of (B, T, C) is the sample, so `y[0] = 0` clears sample 0, while "
-        "`y[:, 0] = 0` clears position 0."
-        + f" In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0."
-        * bool(too),
-        MEANS,
-    )
 
 
 def _rolled_flat(x: Tensor) -> Tensor:
@@ -379,81 +208,98 @@ def _moved_along_the_numbers(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You subtracted the position itself from its running mean.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}, so position 1 counts itself negatively. To take a
-    position out of a mean, take it out of the sum, and then divide by t instead of t + 1."""),
+    "You update your mean by half of each new value.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}. Half
+    of (mean + new) gives the newest position a weight of one half, however many came before it. For
+    a mean of n values, the share of the n-th is 1 / n, so add up first, and then divide by n."""),
+    also=(lambda x: _halfway(x, torch.zeros_like(x[:, 0]), 0),),
 )
-def _subtracted_from_the_mean(x: Tensor) -> Tensor:
-    return x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None] - x
+def _updated_by_half(x: Tensor) -> Tensor:
+    return _halfway(x, x[:, 0], 1)
 
 
-@mistake(
-    "You averaged your own results instead of the inputs.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, so it
-    sees only position 0, which is all that is left after position 1 became its mean, and position 2
-    the mean of these two. If you write into the tensor that you average, a later mean reads what an
-    earlier step has written, so read from `x` and write into a new tensor."""),
-    WRITES,
-)
-def _own_results_averaged(x: Tensor) -> Tensor:
-    y = x.clone()
-    for t in range(1, x.shape[1]):
-        y[:, t] = y[:, :t].mean(dim=1)
-    y[:, 0] = 0
+def _halfway(x: Tensor, mean: Tensor, first: int) -> Tensor:
+    y = torch.zeros_like(x)
+    y[:, first] = mean
+    for t in range(first + 1, x.shape[1]):
+        mean = (mean + x[:, t - 1]) / 2
+        y[:, t] = mean
     return y
 
 
-# What is made of the strict past (B, t, C), one number for each channel of each sample.
+def _sample_0_cleared(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("means"), evidence.right("means")
+    return (
+        mine.shape == right.shape
+        and not mine[0].any()
+        and bool(right[0, 1:].all())
+        and bool(close(mine[1:, 1:], right[1:, 1:]).all())
+    )
+
+
+@mistake(
+    "Your sample 0 is all 0, but it's position 0 of every sample that should be 0.",
+    lambda e: unwrapped(f"""The first index of (B, T, C) is the sample, so `y[0] = 0` clears sample
+    0, while `y[:, 0] = 0` clears position 0. In sample 1, your position 0 holds
+    {number(e.yours("means")[1, 0, 0])} in channel 0."""),
+    recognized=_sample_0_cleared,
+)
+def _sample_for_position(x: Tensor) -> Tensor:
+    y = (x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]).roll(1, dims=1)
+    y[0] = 0
+    return y
+
+
+# What somebody may make of the strict past (B, t, C): one number for each channel of each sample,
+# or one that several of them share.
 _OF_OTHERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("largest number of the strict past", lambda past: past.max(1)),
-    ("smallest number of the strict past", lambda past: past.min(1)),
     ("first number of the strict past", lambda past: past[:, 0]),
-    ("root of the mean square of the strict past", lambda past: np.sqrt(np.square(past).mean(1))),
-    ("mean square of the strict past", lambda past: np.square(past).mean(1)),
+    ("last number of the strict past", lambda past: past[:, -1]),
+    ("median of the strict past", lambda past: np.median(past, axis=1)),
+    (
+        "lower median of the strict past",
+        lambda past: np.sort(past, axis=1)[:, (past.shape[1] - 1) // 2],
+    ),
     ("mean of the absolute values of the strict past", lambda past: np.abs(past).mean(1)),
-    ("absolute value of the mean", lambda past: np.abs(past.mean(1))),
-    ("mean of the sample before", lambda past: np.roll(past.mean(1), 1, axis=0)),
-    ("mean of sample 0", lambda past: np.broadcast_to(past[:1].mean(1), past[:, 0].shape)),
-    ("mean of channel 0", lambda past: np.broadcast_to(past[:, :, :1].mean(1), past[:, 0].shape)),
+    ("mean over all samples and channels of the strict past", lambda past: past.mean()),
+    ("mean over all channels of the strict past", lambda past: past.mean((1, 2))[:, None]),
+    ("mean over all samples of the strict past", lambda past: past.mean((0, 1))),
 )
 
 
-def _something_else_of_the_past(evidence: Evidence) -> Finding | None:
-    x, mine, right = evidence.inputs["x"], evidence.yours("means"), evidence.right("means")
-    if mine.shape != right.shape or close(mine[:, 1:], right[:, 1:]).all():
-        return None
-    x = x.astype(np.float64)
+def _other(evidence: Evidence) -> str:
+    """What was made of the strict past instead of its mean; empty if nothing of the list was."""
+    x, mine = evidence.inputs["x"].astype(np.float64), evidence.yours("means")
     for words, of_past in _OF_OTHERS:
-        made = np.stack([of_past(x[:, :t]) for t in range(1, x.shape[1])], axis=1)
-        if close(mine[:, 1:], made).all():
-            b, t, c = (int(i) for i in np.argwhere(~close(mine, right) & _from_row_1(mine))[0])
-            return Finding(
-                "something-else-of-the-past",
-                f"You return the {words} instead of the mean.",
-                unwrapped(f"""In sample {b}, the past of position {t} in channel {c} is
-                {row(x[b, :t, c])}, with the mean {number(right[b, t, c])}, but you return
-                {number(mine[b, t, c])}."""),
-                MEANS,
-            )
-    return None
+        made = np.zeros_like(x)
+        for t in range(1, x.shape[1]):
+            made[:, t] = of_past(x[:, :t])
+        if mine.shape == x.shape and close(mine[:, 1:], made[:, 1:]).all():
+            return words
+    return ""
 
 
-def _from_row_1(means: Array) -> Array:
-    return np.arange(means.shape[1])[:, None] > 0
+def _of_the_past(evidence: Evidence) -> str:
+    mine, right = evidence.yours("means"), evidence.right("means")
+    wrong = ~close(mine, right) & (np.arange(mine.shape[1])[:, None] > 0)
+    b, t, c = (int(i) for i in np.argwhere(wrong)[0])
+    return unwrapped(f"""In sample {b}, the past of position {t} in channel {c} is
+    {row(evidence.inputs["x"][b, :t, c])}, with the mean {number(right[b, t, c])}, but you return
+    {number(mine[b, t, c])}. Each channel of each sample has a mean of its own, over all positions
+    before t.""")
 
 
-def _first_row_otherwise(evidence: Evidence) -> Finding | None:
-    """All is right except what position 0 sees."""
-    mine = matrix(evidence)
-    if not _right_from_row_one(evidence) or not mine[0].any():
-        return None
-    return Finding(
-        "first-row-otherwise",
-        "Your position 0 should be 0, but it sees something.",
-        unwrapped(f"""Row 0 of your weights is {row(mine[0])}. All other rows are right. Nothing
-        comes before position 0, so its mean is defined as 0, and its row should be all 0."""),
-        MEANS,
-    )
+@mistake(
+    lambda e: f"You return the {_other(e)} instead of the mean of each channel.",
+    _of_the_past,
+    recognized=lambda e: bool(_other(e)),
+)
+def _something_else_of_the_past(x: Tensor) -> Tensor:
+    y = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        y[:, t] = x[:, :t].median(dim=1).values
+    return y
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -490,13 +336,10 @@ TASK = Task(
         ),
     ),
     properties=(
-        _a_sample_for_a_position,
-        _something_else_of_the_past,
         right_but_alone("Nothing comes before position 0, so its mean is 0.", MEANS),
         *(
             _of_weights(ask)
             for ask in (
-                _first_row_otherwise,
                 sees_the_future("weights"),
                 sees_the_right_positions,
                 divides_by_another_count("weights"),
@@ -507,4 +350,16 @@ TASK = Task(
     ),
     examples=(_worked_out,),
     cases=("means", "weights"),
+    steps={
+        "the past of each position": Step(
+            "The strict past of position t holds the positions 0 … t − 1, but not t.", FUTURE
+        ),
+        "how many positions come before": Step(
+            "Row t says what position t sees, so its sum is the number of positions before t."
+        ),
+        "your weights": Step(
+            "Each row divided by its own count sums to 1, and row 0, with nothing before it, is 0."
+        ),
+        "your means": Step("Each channel of each sample has means of its own, along time."),
+    },
 )

@@ -80,6 +80,8 @@ def all_look(seen: Array, who: str = "row", sees: str = "see") -> str:
         (back != 0, f"{every} all positions except its own."),
         (back < 0, f"{every} what comes after it, and nothing else."),
         (back <= 0, f"{every} its own position and what comes after it."),
+        (back >= 0, f"{every} its own position and all before it."),
+        (back >= -1, f"{every} the next position besides its own and what comes before it."),
     ):
         if np.array_equal(seen, where):
             return words
@@ -88,6 +90,8 @@ def all_look(seen: Array, who: str = "row", sees: str = "see") -> str:
         for where, words in (
             ((back >= 0) & (back < k), f"{none} more than the last {it}, its own included."),
             ((back > 0) & (back <= k), f"{none} more than the {it} before its own."),
+            (back < k, f"{every} all that comes after it, and no more than the last {it}."),
+            ((back <= 0) & (back > -k), f"{none} more than the next {it}, its own included."),
             ((back >= 0) & (s < k), f"{none} more than the first {it} of the sequence."),
             ((back > 0) & (s < k), f"{none} more than the first {it} of the sequence."),
             ((back >= 0) & (s >= k), f"{none} the first {it} of the sequence."),
@@ -190,23 +194,6 @@ def right_but_alone(seen: str, section: Section) -> Property:
         )
 
     return ask
-
-
-def not_divided(evidence: Evidence) -> str:
-    """What the last row sums to, where sums have not become means yet."""
-    mine = matrix(evidence)
-    total = number(mine[-1].sum())
-    return f"Row {len(mine) - 1} of yours sums to {total}, but the weights of an average sum to 1."
-
-
-def column_sums(evidence: Evidence) -> str:
-    """What dividing by the sums of the columns does to the rows."""
-    mine = matrix(evidence)
-    return (
-        f"The columns of your matrix sum to 1, but row 0 sums to {number(mine[0].sum())} and "
-        f"row {len(mine) - 1} to {number(mine[-1].sum())}. Row t says what position t sees, "
-        "so it's the rows that have to sum to 1: `sum(dim=1, keepdim=True)`."
-    )
 
 
 def laid_along_a_row(evidence: Evidence) -> str:
@@ -317,26 +304,9 @@ def _how_uneven(weights: Array) -> str:
     seen = last[np.abs(last) > NEGLIGIBLE]
     if len(seen) < 4 or (seen <= 0).any():
         return ""
-    ratios, steps = seen[1:] / seen[:-1], np.diff(seen)
-    t = len(weights.reshape(weights.shape[-2:])) - 1
-    if np.ptp(ratios[1:]) < 1e-3 * ratios.max() and abs(ratios[-1] - 1) > 1e-3:
-        newest = f"the newest position has the weight {number(float(seen[-1]))}"
-        oldest = ""
-        if abs(ratios[0] - 1) < 1e-3:
-            oldest = ", except that the oldest two count the same"
-        elif abs(ratios[0] - ratios[-1]) > 1e-3 * ratios.max():
-            times = number(float(1 / ratios[0]))
-            oldest = f", except that the oldest counts {times} times as much as the next"
-        return unwrapped(f"""In row {t}, {newest}, and before it each step further back counts
-        {number(float(1 / ratios[-1]))} times as much as the step before{oldest}. This happens if a
-        mean is updated by a fixed share of each new value, as in (mean + new) / 2. For a mean of n
-        values, the share of the n-th is 1 / n.""")
-    if np.ptp(steps) < 1e-3 * np.abs(steps).max():
-        way = "grow" if steps[0] > 0 else "fall"
-        return unwrapped(f"""In row {t}, your weights {way} by the same amount,
-        {number(abs(float(steps[0])))}, from each position to the next.""")
-    counts = np.arange(1, len(seen) + 1)
-    of_means = np.cumsum((1 / counts)[::-1])[::-1] / len(seen)
-    if np.allclose(seen, of_means, atol=1e-4):
-        return f"Row {t} is what comes out if means of the past are averaged again."
-    return ""
+    steps = np.diff(seen)
+    if np.ptp(steps) > 1e-3 * np.abs(steps).max():
+        return ""
+    way = "grow" if steps[0] > 0 else "fall"
+    return unwrapped(f"""In the last row, your weights {way} by the same amount,
+    {number(abs(float(steps[0])))}, from each position to the next.""")

@@ -97,27 +97,6 @@ def decay_future_times_zero(T, decay):
     return _mean(decay ** (t[:, None] - t) * torch.ones(T, T).tril())
 
 
-def _distances(T):
-    t = torch.arange(T)
-    return (t[:, None] - t).clamp(min=0).float()
-
-
-def decay_present_on_top(T, decay):
-    weights = torch.eye(T)
-    for t in range(1, T):
-        past = decay ** torch.arange(t, 0, -1)
-        weights[t, :t] = past / past.sum()
-    return weights
-
-
-def decay_in_integers(T, decay):
-    weights = torch.zeros(T, T, dtype=torch.long)
-    for t in range(T):
-        for s in range(t + 1):
-            weights[t, s] = decay ** (t - s)
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
 def decay_divides_on_the_way(T, decay):
     rows, present = [], torch.eye(T)
     for t in range(T):
@@ -145,38 +124,19 @@ def decay_short_sums(T, decay):
 
 
 WRONG = {
-    "softmax-of-zeros": lambda T, decay: torch.softmax(_shrinking(T, decay), 1),
-    "future-not-cut": decay_any_distance,
-    "one-power-too-few": decay_short_sums,
     "powers-out-of-range": decay_future_times_zero,
-    "unnormalised-decay": _shrinking,
     "uncorrected-start": decay_recursion_from_zero,
     "started-at-the-first": decay_recursion,
-    "reversed-decay": decay_growing,
-    "falls-along-a-line": decay_loses_as_much_each_time,
-    "complement": lambda T, decay: decay_numpy(T, 1 - decay),
     "no-causal-mask": decay_both_sides,
-    "upper-triangle": decay_upper,
-    "divides-columns": lambda T, decay: (
-        _shrinking(T, decay) / _shrinking(T, decay).sum(0, keepdim=True)
-    ),
     "keepdim-forgotten": lambda T, decay: (
         _shrinking(T, decay).numpy() / _shrinking(T, decay).numpy().sum(axis=1)
     ),
-    "softmax-of-weights": decay_twice_exponential,
-    "zero-mask": decay_zero_scores,
-    "diagonal-excluded": lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
-    "one-sum-for-all": lambda T, decay: _shrinking(T, decay) / _shrinking(T, decay).sum(),
-    "cut-too-late": lambda T, decay: torch.softmax(
-        (torch.arange(T)[:, None] - torch.arange(T)) * math.log(decay), dim=1
-    ).tril(),
     "last-sum-for-all": lambda T, decay: (
         _shrinking(T, decay) / sum(decay**step for step in range(T))
     ),
-    "distance-raised": lambda T, decay: torch.nan_to_num(_mean(_distances(T).tril() ** decay)),
-    "past-divided-alone": decay_present_on_top,
-    "itself-alone": decay_in_integers,
+    "softmax-of-weights": decay_twice_exponential,
     "divided-rows-go-on": decay_divides_on_the_way,
+    "made-otherwise": decay_loses_as_much_each_time,
 }
 
 
@@ -186,54 +146,40 @@ def decay_quotient_of_powers(T, decay):
 
 
 ODD = [
-    (lambda T, decay: _mean((1 / (1 + _distances(T))).tril()), "wrong-ratio"),
-    (lambda T, decay: _mean((decay ** (_distances(T) ** 2)).tril()), "wrong-ratio"),
-    (decay_linear, "wrong-ratio"),
-    (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
-    (lambda T, decay: decay_loop(T, decay) / 2, "other-divisors"),
+    (decay_growing, "made-otherwise"),
+    (_shrinking, "left-out-the-division-by-your-divisors-in-your-weights"),
+    (decay_upper, "transposed-your-powers-without-the-future"),
     (
-        lambda T, decay: torch.nan_to_num(_mean(_shrinking(T, decay).tril(-1))),
-        "diagonal-excluded",
+        lambda T, decay: _shrinking(T, decay) / _shrinking(T, decay).sum(0, keepdim=True),
+        "used-axis-minus-2-instead-of-axis-1-for-the-sum-in-your-divisors",
     ),
-    (lambda T, decay: torch.full((T, T), math.nan), "not-finite"),
+    (
+        lambda T, decay: torch.softmax(_shrinking(T, decay), 1),
+        "applied-a-softmax-to-your-powers-without-the-future",
+    ),
+    (decay_zero_scores, "sees-the-future"),
+    (
+        lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
+        "used-tril-with-diagonal-minus-1-instead-of-0-in-your-powers-without-the-future",
+    ),
+    (
+        lambda T, decay: _shrinking(T, decay) / _shrinking(T, decay).sum(),
+        "used-the-sum-over-everything-at-once-in-your-divisors",
+    ),
+    (
+        lambda T, decay: torch.softmax(
+            (torch.arange(T)[:, None] - torch.arange(T)) * math.log(decay), dim=1
+        ).tril(),
+        "used-your-powers-of-decay-instead-of-your-powers-without-the-future-in-your-divisors",
+    ),
+    (decay_any_distance, "used-the-last-item-of-your-powers-without-the-future-for-all-items"),
+    (decay_short_sums, "not-finite"),
+    (decay_linear, "wrong-ratio"),
     (lambda T, decay: decay_loop(T, decay).squeeze(), "axis-of-one"),
     (
         lambda T, decay: decay_loop(T, decay) if T > 1 else torch.zeros(1, 1),
         "wrong-for-one-position",
     ),
     (decay_quotient_of_powers, "powers-out-of-range"),
-    # A memory that fades faster than by one half, or to nothing.
-    (lambda T, decay: decay_loop(T, max(decay, 1 - decay)), "wrong-ratio"),
     (lambda T, decay: torch.threshold(decay_loop(T, decay), 1e-3, 0.0), "wrong-positions"),
 ]
-
-
-# --- Answers that no list names ---
-
-
-def decay_squared(T, decay):
-    t = torch.arange(T)
-    w = torch.tril(decay ** ((t[:, None] - t) * 2))
-    return w / w.sum(1, keepdim=True)
-
-
-def decay_whole_steps(T, decay):
-    w = torch.zeros(T, T)
-    for t in range(T):
-        for s in range(t + 1):
-            w[t, s] = decay ** ((t - s) // 2)
-    return w / w.sum(1, keepdim=True)
-
-
-# "each step further back counts decay times as much as the step before"
-def exponential_of_the_distance(T, decay):
-    t = torch.arange(T)
-    distance = t[:, None] - t
-    weights = torch.exp(-decay * distance).tril()
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-UNLISTED = {
-    1: [(decay_squared, "wrong-ratio"), (decay_whole_steps, "wrong-ratio")],
-    4: [(exponential_of_the_distance, "wrong-ratio")],
-}

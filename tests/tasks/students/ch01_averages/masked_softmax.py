@@ -61,10 +61,6 @@ def masked_by_product(scores, visible):
     return (scores * visible).softmax(dim=-1)
 
 
-def masked_minus_ten(scores, visible):
-    return torch.where(visible, scores, torch.tensor(-5.0, dtype=scores.dtype)).softmax(-1)
-
-
 def masked_one_over_a_billion(scores, visible):
     return torch.where(visible, scores, torch.full_like(scores, -1e-9)).softmax(-1)
 
@@ -94,11 +90,6 @@ RIGHT = {
 }
 
 
-def masked_by_the_row_of_sums(scores, visible):
-    powers = torch.where(visible, scores.exp(), 0.0)
-    return powers / powers.sum(dim=2).unsqueeze(1)
-
-
 def masked_share_handed_back(scores, visible):
     """Spreads what the hidden positions had, row by row, over the visible ones."""
     weights = scores.softmax(-1)
@@ -112,16 +103,8 @@ def masked_share_handed_back(scores, visible):
 WRONG = {
     "hidden-score-sets-the-scale": masked_renormalised,
     "hidden-share-dealt-out": masked_share_handed_back,
-    "zeros-hidden": lambda scores, visible: torch.softmax(
-        torch.where(torch.where(visible, scores, 0.0) == 0.0, -math.inf, scores), -1
-    ),
-    "powers-alone": lambda scores, visible: scores.masked_fill(~visible, -math.inf).exp(),
-    "divisors-along-a-row": masked_by_the_row_of_sums,
     "softmax-twice": lambda scores, visible: torch.softmax(
         torch.where(visible, F.softmax(scores, -1), -math.inf), -1
-    ),
-    "scores-times-infinity": lambda scores, visible: torch.softmax(
-        scores * torch.ones_like(scores).masked_fill(~visible, -math.inf), -1
     ),
     "inverted-mask": lambda scores, visible: masked_where(scores, ~visible),
     "dropped-result": masked_in_place_of_a_copy,
@@ -131,33 +114,18 @@ WRONG = {
         torch.where(visible, scores, torch.tensor(math.inf)), dim=-1
     ),
     "masked-after-softmax": masked_late,
-    "scores-ignored": lambda scores, visible: visible / visible.sum(-1, keepdim=True),
     "softmax-over-queries": lambda scores, visible: F.softmax(
         scores.masked_fill(visible == 0, -1e30), dim=1
     ),
-    "softmax-over-batch": lambda scores, visible: torch.where(
-        visible, scores, torch.tensor(-torch.inf)
-    ).softmax(0),
     "one-softmax-for-all": masked_all_at_once,
-    "logarithms": lambda scores, visible: torch.log(masked_by_hand(scores, visible)),
-    "negated-scores": lambda scores, visible: masked_where(-scores, visible),
     "scores-returned": lambda scores, visible: torch.where(visible, scores, -torch.inf),
-    "filled-after-softmax": lambda scores, visible: torch.where(
-        visible, F.softmax(scores, dim=-1), -torch.inf
-    ),
-    "nothing-but-nan": lambda scores, visible: F.softmax(
-        scores - torch.inf * (1 - visible.to(scores.dtype)), dim=-1
-    ),
-    "triangle-for-visible": lambda scores, visible: masked_where(
-        scores, torch.ones(scores.shape).tril() == 1
-    ),
     "mask-turned": lambda scores, visible: masked_where(scores, visible.mT),
     "causal-too": lambda scores, visible: torch.nan_to_num(masked_where(scores, visible.tril())),
     "mask-of-the-first-sample": lambda scores, visible: masked_where(scores, visible[0]),
-    "hidden-multiplied": lambda scores, visible: F.softmax(
-        scores * torch.ones_like(scores).masked_fill(~visible, -1e9), dim=-1
+    "largest-alone": lambda scores, visible: F.one_hot(
+        scores.masked_fill(~visible, -math.inf).argmax(-1), scores.shape[-1]
     ),
-    "weights-turned": lambda scores, visible: masked_where(scores, visible).mT,
+    "lowered": masked_hint_of_a_mask,
 }
 
 
@@ -177,43 +145,30 @@ def masked_not_for_one_sample(scores, visible):
 
 
 ODD = [
-    (masked_minus_a_hundred, "tiny-fill"),
-    (lambda scores, visible: masked_where(scores.abs(), visible), "softmax-of-other-scores"),
-    (lambda scores, visible: masked_where(scores.clamp(-20, 20), visible), "cut-off"),
-    (lambda scores, visible: masked_where(scores, visible).round(decimals=2), "rounded"),
     (
-        lambda scores, visible: F.normalize(masked_where(scores, visible), dim=-1),
+        lambda scores, visible: scores.masked_fill(~visible, -math.inf).exp(),
         "rows-do-not-sum-to-one",
     ),
-    (lambda scores, visible: masked_where(scores, visible[-1]), "another-mask"),
-    (lambda scores, visible: masked_where(scores, visible[:, [0]]), "another-mask"),
+    (lambda scores, visible: visible / visible.sum(-1, keepdim=True), "other-weights"),
+    (
+        lambda scores, visible: masked_where(scores, visible).log(),
+        "used-log-softmax-instead-of-softmax-in-your-weights",
+    ),
+    (lambda scores, visible: masked_where(-scores, visible), "scores-times-a-factor"),
+    (
+        lambda scores, visible: masked_where(scores, torch.ones(scores.shape).tril() == 1),
+        "sees-what-is-hidden",
+    ),
+    (lambda scores, visible: masked_where(scores, visible).mT, "transposed-your-weights"),
+    (
+        lambda scores, visible: masked_where(scores, visible[-1]),
+        "used-the-last-item-of-what-you-hide-for-all-items",
+    ),
     (
         lambda scores, visible: masked_where(scores, visible | torch.eye(len(scores[0])).bool()),
-        "another-mask",
+        "sees-what-is-hidden",
     ),
-    (
-        lambda scores, visible: F.normalize(scores.sigmoid() * visible, p=1, dim=-1),
-        "another-function",
-    ),
-    (
-        lambda scores, visible: F.one_hot(
-            scores.masked_fill(~visible, -math.inf).argmax(-1), scores.shape[-1]
-        ),
-        "largest-alone",
-    ),
-    (
-        lambda scores, visible: F.softmax(
-            torch.where(visible, scores, scores.amin(-1, keepdim=True)), dim=-1
-        ),
-        "filled-by-row",
-    ),
-    (
-        lambda scores, visible: masked_where(scores, visible) / visible.sum(-1, keepdim=True),
-        "rows-do-not-sum-to-one",
-    ),
-    (masked_minus_ten, "tiny-fill"),
-    (masked_hint_of_a_mask, "lowered"),
-    (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
+    (masked_minus_a_hundred, "tiny-fill"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
     (lambda scores, visible: masked_by_hand(scores, visible).squeeze(0), "axis-of-one"),
     (masked_nothing_of_one, "wrong-for-one-position"),
@@ -241,28 +196,6 @@ def hides_in_the_argument(scores, visible):
     return torch.softmax(scores, dim=-1)
 
 
-# "Not every mask is a triangle"
-def visible_and_past(scores, visible):
-    return scores.masked_fill(~visible.tril(), -torch.inf).softmax(dim=-1)
-
-
-# Comes from Keras, where he has always added a large negative number times a padding mask.
-# "`visible` is True where position t **may see** position s."
-def large_negative_where_visible(scores, visible):
-    scores = scores + visible.float() * -1e9
-    return torch.softmax(scores, dim=-1)
-
-
-# Copied the chapter's cell and put the new mask on top of the old one.
-# "Not every mask is a triangle"
-def triangle_of_the_chapter_as_well(scores, visible):
-    T = scores.shape[-1]
-    future = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=1)
-    scores = scores.masked_fill(future, -1e9)
-    scores = scores.masked_fill(~visible, -1e9)
-    return scores.softmax(dim=-1)
-
-
 # Renormalizes with a function found by its name, whose default is the Euclidean length.
 # "every row sums to 1": here the squares do
 def normalized_by_length(scores, visible):
@@ -274,8 +207,5 @@ def normalized_by_length(scores, visible):
 UNLISTED = {
     1: [(softmax_of_cleaned, "emptied"), (softmax_of_half, "scores-times-a-factor")],
     5: [(hides_in_the_argument, "changes-its-input")],
-    6: [(visible_and_past, "causal-too")],
-    7: [(large_negative_where_visible, "inverted-mask")],
-    9: [(triangle_of_the_chapter_as_well, "causal-too")],
     11: [(normalized_by_length, "rows-do-not-sum-to-one")],
 }

@@ -41,24 +41,8 @@ def sum_channels(x):
     return x.cumsum(dim=1)
 
 
-def sum_chapter_cell(x):
-    T = x.shape[-1]
-    return torch.tril(torch.ones(T, T)) @ x
-
-
 def sum_stays_turned(x):
     return x.permute(0, 2, 1).cumsum(dim=1)
-
-
-def sum_of_means(x):
-    T = x.shape[-1]
-    w = torch.tril(torch.ones(T, T))
-    w = w / w.sum(1, keepdim=True)
-    return x @ w.T
-
-
-def sum_without_itself(x):
-    return x.cumsum(dim=-1) - x
 
 
 def sum_total(x):
@@ -79,13 +63,6 @@ def sum_viewed(x):
     return (torch.ones(T, T).tril() @ x.reshape(B, T, C)).reshape(B, C, T)
 
 
-def sum_backwards(x):
-    sums = [x[..., -1]]
-    for t in range(x.shape[-1] - 2, -1, -1):
-        sums.append(sums[-1] + x[..., t])
-    return torch.stack(sums, dim=-1)
-
-
 def sum_to_the_next(x):
     T = x.shape[-1]
     return torch.stack([x[..., : min(t + 2, T)].sum(-1) for t in range(T)], dim=-1)
@@ -100,36 +77,26 @@ def sum_of_all_channels(x):
 
 WRONG = {
     "reshaped-for-transposed": sum_viewed,
-    "from-the-end": sum_backwards,
-    "next-included": sum_to_the_next,
-    "total-alone": lambda x: x.numpy().sum(axis=-1),
-    "channels-added-up": sum_of_all_channels,
-    "triangle-not-turned": sum_wrong_turn,
+    "sums-of-something-else": sum_of_all_channels,
     "sums-channels": sum_channels,
-    "time-not-put-back": sum_stays_turned,
-    "means-not-sums": sum_of_means,
-    "diagonal-excluded": sum_without_itself,
     "no-triangle": sum_total,
     "channels-run-on": lambda x: x.reshape(len(x), -1).cumsum(-1).reshape(x.shape),
     "reshaped-not-turned-back": lambda x: sum_stays_turned(x).reshape(x.shape),
-    "what-is-to-come": lambda x: x.sum(dim=-1, keepdim=True) - x.cumsum(dim=-1),
 }
 
 
 ODD = [
-    (lambda x: x.cummax(dim=-1).values, "sums-of-something-else"),
-    (lambda x: x.abs().cumsum(dim=-1), "sums-of-something-else"),
-    (lambda x: x[:, [0]].cumsum(dim=-1).expand_as(x), "sums-of-something-else"),
+    (lambda x: x.numpy().sum(axis=-1), "sums-of-something-else"),
+    (
+        sum_wrong_turn,
+        "compared-with-greater-or-equal-instead-of-less-or-equal-in-what-each-sum-holds",
+    ),
+    (sum_stays_turned, "transposed-your-sums"),
+    (sum_to_the_next, "added-1-to-the-last-position-of-each-sum"),
+    (lambda x: x.sum(dim=-1, keepdim=True) - x.cumsum(dim=-1), "sees-the-future"),
     (lambda x: sum_loop(sum_loop(x)), "counts-otherwise"),
     (lambda x: x + F.pad(x, (1, 0))[..., :-1], "other-positions-added"),
-    (lambda x: x.cumprod(dim=-1), "sums-of-something-else"),
-    (lambda x: x.cumsum(dim=0), "sums-of-something-else"),
-    (sum_chapter_cell, "sums-channels"),
-    (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
     (lambda x: sum_loop(x).squeeze(), "axis-of-one"),
-    (lambda x: sum_loop(x).squeeze(1), "axis-of-one"),
-    (lambda x: sum_loop(x).squeeze(-1), "axis-of-one"),
-    (lambda x: torch.nn.functional.pad(sum_loop(x), (0, 1))[..., 1:], "sees-the-future"),
 ]
 
 
@@ -156,19 +123,8 @@ def sum_restarts(x):
     return torch.cat([x[..., :half].cumsum(-1), x[..., half:].cumsum(-1)], -1)
 
 
-def sum_over_the_batch(x):
-    return x.sum(0, keepdim=True).cumsum(-1).expand_as(x)
-
-
 def sum_runs_on_over_channels_and_samples(x):
     return x.flatten().cumsum(0).view_as(x)
-
-
-def loop_stops_before_the_last_step(x):
-    total = x.clone()
-    for t in range(1, x.shape[-1] - 1):
-        total[..., t] = total[..., t - 1] + x[..., t]
-    return total
 
 
 # "your functions leave what they are given as it was"
@@ -194,13 +150,11 @@ def sum_by_doubling(x):
 
 UNLISTED = {
     1: [
-        (sum_twice, "counts-otherwise"),
+        (sum_twice, "added-x-to-your-sums"),
         (sum_loses_a_step, "last-missing"),
         (sum_restarts, "other-positions-added"),
-        (sum_over_the_batch, "sums-of-something-else"),
     ],
     2: [(sum_runs_on_over_channels_and_samples, "channels-run-on")],
-    3: [(loop_stops_before_the_last_step, "other-positions-added")],
     4: [(adds_into_its_argument, "changes-its-input")],
     12: [(sum_by_doubling, "other-positions-added")],
 }

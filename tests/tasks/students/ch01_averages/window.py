@@ -107,44 +107,50 @@ def window_clamped(T, width):
 WRONG = {
     "first-position-repeated": window_clamped,
     "divides-by-the-past": window_cut_from_means,
-    "nothing-hidden": lambda T, width: torch.zeros(T, T).softmax(dim=0),
-    "width-ignored": lambda T, width: window_loop(T, 3),
     "empty-band": window_wrong_diagonal,
     "divides-by-width": lambda T, width: _reach(T, 0, width - 1) / width,
     "negative-slice": window_wraps_around,
     "window-one-too-wide": lambda T, width: _mean(_reach(T, 0, width)),
-    "window-one-too-narrow": lambda T, width: _mean(_reach(T, 0, width - 2)),
-    "no-window": lambda T, width: _mean(_reach(T, 0, T)),
-    "sums-not-means": lambda T, width: _reach(T, 0, width - 1),
-    "divides-columns": lambda T, width: (
-        _reach(T, 0, width - 1) / _reach(T, 0, width - 1).sum(0, keepdim=True)
-    ),
     "keepdim-forgotten": lambda T, width: (
         _reach(T, 0, width - 1) / torch.arange(1, T + 1).clamp(max=width)
     ),
-    "upper-triangle": lambda T, width: _mean(_reach(T, 1 - width, 0)),
     "centred-window": lambda T, width: _mean(_reach(T, -(width // 2), width // 2)),
-    "diagonal-excluded": lambda T, width: _mean(_reach(T, 1, width)),
-    "open-to-the-right": lambda T, width: _mean(_reach(T, 1 - T, width - 1)),
     "multiplied-mask": lambda T, width: F.softmax(
         torch.ones(T, T) * _reach(T, 0, width - 1), dim=1
     ),
-    "blocks": window_of_the_block,
-    "outside-the-window": lambda T, width: torch.nan_to_num(_mean(_reach(T, width, T))),
     "whole-number-division": lambda T, width: (
         _reach(T, 0, width - 1).int() // _reach(T, 0, width - 1).int().sum(1)[:, None]
     ),
+    "blocks": window_of_the_block,
+    "width-limited": lambda T, width: _mean(_reach(T, 0, min(width - 1, T - 2))),
+    "from-the-end": window_from_the_end,
+    "filled-up": window_filled_up,
 }
 
 
 ODD = [
-    (window_filled_up, "sees-the-future"),
-    (lambda T, width: _mean(_reach(T, 0, T) * (torch.arange(T) < width)), "wrong-positions"),
+    (
+        lambda T, width: _mean(_reach(T, 0, width - 2)),
+        "compared-with-less-instead-of-less-or-equal-in-the-left-edge",
+    ),
+    (lambda T, width: _mean(_reach(T, 0, T)), "left-out-the-left-edge-in-your-window"),
+    (
+        lambda T, width: _reach(T, 0, width - 1) / _reach(T, 0, width - 1).sum(0, keepdim=True),
+        "used-axis-minus-2-instead-of-axis-1-for-the-sum-in-how-many-positions-each-window-holds",
+    ),
+    (
+        lambda T, width: _mean(_reach(T, 1 - width, 0)),
+        "transposed-your-window",
+    ),
+    (lambda T, width: _mean(_reach(T, 1 - T, width - 1)), "left-out-the-right-edge-in-your-window"),
+    (
+        lambda T, width: _mean(_reach(T, 1, width)),
+        "not-finite",
+    ),
+    (window_before_without_nan, "wrong-positions"),
+    (lambda T, width: torch.zeros(T, T).softmax(dim=0), "sees-the-future"),
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
-    (window_from_the_end, "sees-the-future"),
-    (window_before_without_nan, "diagonal-excluded"),
     (lambda T, width: window_loop(T, width)[:-1], "last-missing"),
-    (lambda T, width: 2 * window_loop(T, width), "divides-by-another-count"),
     (lambda T, width: decay_loop(T, 0.5), "wrong-positions"),
     (lambda T, width: window_loop(T, width).squeeze(), "axis-of-one"),
     (
@@ -153,7 +159,6 @@ ODD = [
     ),
     # All but one position, and one more than there are.
     (lambda T, width: window_loop(T, width + (width == T - 1)), "wrong-positions"),
-    (lambda T, width: window_loop(T, width - 2 * (width == T + 1 > 3)), "wrong-at-another-width"),
 ]
 
 
@@ -165,12 +170,6 @@ def window_triangular(T, width):
     for t in range(T):
         for k in range(min(width, t + 1)):
             w[t, t - k] = width - k
-    return w / w.sum(1, keepdim=True)
-
-
-def window_limited(T, width):
-    width = min(width, T - 2)
-    w = torch.tril(torch.ones(T, T)).triu(1 - width)
     return w / w.sum(1, keepdim=True)
 
 
@@ -188,14 +187,6 @@ def first_rows_divided_by_their_number(T, width):
     return window / count[:, None]
 
 
-# "row t averages positions max(0, t - width + 1) … t": a negative start counts from the end
-def start_before_the_matrix(T, width):
-    weights = torch.zeros(T, T)
-    for t in range(T):
-        weights[t, t - width + 1 : t + 1] = 1
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
 # "row t averages positions max(0, t - width + 1) … t", unless a caller wrote into the last matrix
 @functools.cache
 def same_matrix_for_every_caller(T, width):
@@ -203,23 +194,12 @@ def same_matrix_for_every_caller(T, width):
     return band / band.sum(dim=1, keepdim=True)
 
 
-# Knows windows from filters of images, which look to both sides.
-# "Return the weights that average only the last `width` positions, including t."
-def window_around_the_present(T, width):
-    t = torch.arange(T)
-    near = ((t[:, None] - t).abs() < width).float()
-    return near / near.sum(dim=1, keepdim=True)
-
-
 UNLISTED = {
     1: [
         (window_triangular, "uneven-weights"),
-        (window_limited, "some-rows"),
         (window_in_steps_of_two, "wrong-positions"),
     ],
     3: [(first_rows_divided_by_their_number, "divides-by-another-count")],
-    6: [(start_before_the_matrix, "negative-slice")],
-    8: [(window_around_the_present, "centred-window")],
 }
 ACCEPTED = {
     6: [
