@@ -14,18 +14,22 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Mean cross-entropy over the targets that are not negative."""
-    shifted = logits - logits.amax(dim=-1, keepdim=True)  # (B, T, V)
-    log_probabilities = shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
-    counted = targets >= 0
-    losses = -log_probabilities[counted].gather(1, targets[counted][:, None])  # (count, 1)
-    return losses.mean()
+    counted = targets >= 0  # which targets count (B, T)
+    z = logits[counted]  # the logits (count, V)
+    y = targets[counted]  # the targets (count,)
+    largest = z.amax(dim=-1, keepdim=True)  # the largest logit of each guess (count, 1)
+    shifted = z - largest  # the shifted logits (count, V)
+    total = shifted.exp().sum(dim=-1, keepdim=True)  # the sum of the exponentials (count, 1)
+    logs = shifted - total.log()  # the log-probabilities (count, V)
+    losses = -logs[torch.arange(len(y)), y]  # the surprises of the targets (count,)
+    return losses.mean()  # your loss
 
 
 def _losses(log_probabilities: Tensor, targets: Tensor) -> Tensor:
@@ -697,4 +701,29 @@ TASK = Task(
     ),
     properties=(_shift_matters, _worked_out),
     cases=("plain",),
+    steps={
+        "which targets count": Step(
+            "Any negative target says that there is nothing to predict, and 0 is a symbol."
+        ),
+        "the logits": Step("Each guess has a row of V logits of its own."),
+        "the targets": Step("Each guess has a target of its own."),
+        "the largest logit of each guess": Step(
+            "Without it no logit is above 0, so no exponential overflows.", TABLE
+        ),
+        "the shifted logits": Step(
+            "Only differences between the logits of a guess matter, so that the largest can be "
+            "subtracted from all of them.",
+            TABLE,
+        ),
+        "the sum of the exponentials": Step(
+            "The probabilities of the V symbols at one position sum to 1.", TABLE
+        ),
+        "the log-probabilities": Step(
+            "log p = z − log Σ exp z, which stays finite where p rounds to 0.", TABLE
+        ),
+        "the surprises of the targets": Step(
+            "The loss of a guess is minus the log-probability of its target.", GUESS
+        ),
+        "your loss": Step("A mean, unlike a sum, doesn't grow with the batch.", GUESS),
+    },
 )

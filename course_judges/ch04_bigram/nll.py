@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -12,21 +11,21 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.ch04_bigram.nll import RARE
 from course_tasks.verdict import Finding
 
-# By what share a number may differ from what explains it: float32's noise, because among many
-# explanations some fit by chance to four digits.
-_ROUNDING = 5e-6
-
 
 def nll_and_perplexity(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     """Mean negative log-likelihood of a symbol in nats, and the perplexity."""
-    steps = torch.cat([_step_logs(probabilities, text) for text in texts])
-    nll = -steps.mean().item()
-    return nll, math.exp(nll)
+    current = torch.cat([text[:-1] for text in texts])  # the current symbols (N,)
+    following = torch.cat([text[1:] for text in texts])  # the next symbols (N,)
+    likely = probabilities[current, following]  # the probabilities of the steps (N,)
+    surprises = -likely.log()  # the surprises of the steps (N,)
+    nll = surprises.mean()  # your loss
+    perplexity = nll.exp()  # your perplexity
+    return nll.item(), perplexity.item()
 
 
 def _step_logs(probabilities: Tensor, text: Tensor) -> Tensor:
@@ -36,14 +35,6 @@ def _step_logs(probabilities: Tensor, text: Tensor) -> Tensor:
 
 def _with_perplexity(nll: Tensor | float) -> tuple[float, float]:
     return float(nll), float(np.exp(float(nll)))
-
-
-def _nll_is(factor: float) -> Callable[[Evidence], bool]:
-    def recognized(evidence: Evidence) -> bool:
-        wrong = factor * evidence.right("short.nll")
-        return np.allclose(evidence.yours("short.nll"), wrong, rtol=_ROUNDING)
-
-    return recognized
 
 
 def _two_nlls(evidence: Evidence) -> str:
@@ -100,23 +91,17 @@ def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
     return perplexity, nll
 
 
-@mistake(
+_sign_forgotten = mistake(
     "Your loss has the wrong sign.",
     lambda e: f"Log-probabilities are negative, so a surprise is minus one of them. {_two_nlls(e)}",
-    recognized=_nll_is(-1.0),
-)
-def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    return _with_perplexity(-nll_and_perplexity(probabilities, texts)[0])
+    cases=("short.nll",),
+)(Like("left-out-the-sign-in-the-surprises-of-the-steps"))
 
-
-@mistake(
+_bits_not_nats = mistake(
     "You used the base-2 logarithm, which gives bits, but this course measures in nats.",
     lambda e: f"{_two_nlls(e)} The ratio of the two is 1 / log 2 = 1.443.",
-    recognized=_nll_is(1 / math.log(2)),
-)
-def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll, perplexity = nll_and_perplexity(probabilities, texts)
-    return nll / math.log(2), perplexity
+    cases=("short.nll",),
+)(Like("used-log2-instead-of-log-in-the-surprises-of-the-steps"))
 
 
 @mistake(
@@ -132,15 +117,12 @@ def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
     return _with_perplexity(torch.stack(means).mean())
 
 
-@mistake(
+_sum_not_mean = mistake(
     "You summed the surprises but didn't divide by their number.",
     lambda e: unwrapped(f"""You summed {sum(_lengths(e)) - 3} steps. {_two_nlls(e)} A sum grows with
     the text, so you can't use it to compare two texts."""),
     cases=("short.nll",),
-)
-def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    with np.errstate(over="ignore"):
-        return _with_perplexity(-torch.cat([_step_logs(probabilities, t) for t in texts]).sum())
+)(Like("used-sum-instead-of-mean-in-your-loss"))
 
 
 @mistake(
@@ -185,14 +167,11 @@ def _softmax_of_probabilities(probabilities: Tensor, texts: list[Tensor]) -> tup
     return nll_and_perplexity(probabilities.softmax(dim=-1), texts)
 
 
-@mistake(
+_log_of_mean_probability = mistake(
     "You averaged the probabilities before taking the logarithm, but the logarithm comes first.",
     lambda e: f"{_two_nlls(e)} A mean of probabilities hides the steps that surprise most.",
     cases=("short.nll",),
-)
-def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
-    return _with_perplexity(-steps.mean().log())
+)(Like("used-the-mean-over-all-items-of-the-probabilities-of-the-steps"))
 
 
 @mistake(
@@ -206,60 +185,53 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     return nll_and_perplexity(probabilities, [torch.cat(texts)])
 
 
-def _seam_missed_by(places: int) -> Callable[[Tensor, list[Tensor]], tuple[float, float]]:
-    """An answer that joins the texts and leaves out the step that is so many places after the one
-    from a text to the next.
-    """
-
-    def answer(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-        logs = _step_logs(probabilities, torch.cat(texts))
-        seams = torch.tensor([len(text) for text in texts]).cumsum(0)[:-1] - 1
-        left_out = torch.isin(torch.arange(len(logs)), seams + places)
-        return _with_perplexity(-logs[~left_out].mean())
-
-    return answer
-
-
 def _missed_seam(evidence: Evidence) -> str:
-    """Which steps were left out instead of those from one text to the next."""
-    table = torch.from_numpy(evidence.inputs["table"])
-    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
-    mine = float(evidence.yours("short.nll"))
-    early, late = (abs(_seam_missed_by(by)(table, texts)[0] - mine) for by in (-1, 1))
-    is_late = late < early
-    steps = "first step of each later text" if is_late else "last step of each earlier text"
-    n = len(texts[0])
+    first, second = (evidence.inputs[name] for name in ("first", "second"))
+    n = len(first)
     return unwrapped(f"""Your mean includes the steps from one text to the next, such as the one
-    from symbol {int(texts[0][-1])} to symbol {int(texts[1][0])}, but not the {steps}. The first
-    text has {n} symbols, so if you join the texts, its last symbol is at position {n - 1} and the
-    step to the next text starts there. You left out the step that starts at position
-    {n if is_late else n - 2}. {_two_nlls(evidence)}""")
+    from symbol {first[-1]} to symbol {second[0]}, but not the first step of each later text. The
+    first text has {n} symbols, so if you join the texts, its last symbol is at position {n - 1} and
+    the step to the next text starts there. You left out the step that starts at position {n}.
+    {_two_nlls(evidence)}""")
 
 
-_seam_in_another_place = mistake(
+@mistake(
     "You joined the texts and left out the steps beside the seams instead of those across them.",
     _missed_seam,
     COUNTING,
     cases=("short.nll",),
-    also=(_seam_missed_by(-1),),
-)(_seam_missed_by(1))
+)
+def _seam_in_another_place(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    logs = _step_logs(probabilities, torch.cat(texts))
+    seams = torch.tensor([len(text) for text in texts]).cumsum(0)[:-1]
+    return _with_perplexity(-logs[~torch.isin(torch.arange(len(logs)), seams)].mean())
+
+
+def _of_a_single_symbol(evidence: Evidence) -> str:
+    stops = "long" in evidence.answers.errors
+    said = f", and the error says: “{words(evidence, 'long')}”" if stops else ""
+    return unwrapped(f"""The other text has {len(evidence.inputs["long"])} symbols{said}. A single
+    symbol has no step and should add nothing, but the mean over no steps is 0 / 0. Join the steps
+    of all texts first, and take one mean.""")
 
 
 @mistake(
-    "Your function stops with an error when one of the texts has a single symbol.",
-    lambda e: unwrapped(f"""The other text has {len(e.inputs["long"])} symbols, and the error says:
-    “{words(e, "long")}”. A single symbol has no step, so it adds nothing to the sum and nothing to
-    the number that you divide by, and you can't take a mean of it alone."""),
+    lambda e: (
+        "Your function stops with an error when one of the texts has a single symbol."
+        if "long" in e.answers.errors
+        else "Your loss is NaN when one of the texts has a single symbol."
+    ),
+    _of_a_single_symbol,
     recognized=lambda e: (
-        e.same("short", "possible") and e.inputs["single"].size > 0 and "long" in e.answers.errors
+        e.same("short", "possible")
+        and e.inputs["single"].size > 0
+        and ("long" in e.answers.errors or bool(np.isnan(e.yours("long.nll")).all()))
     ),
 )
-def _stops_at_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    total, steps = 0.0, 0
-    for text in texts:
-        logs = _step_logs(probabilities, text).tolist()
-        total, steps = total - sum(logs) / len(logs) * len(logs), steps + len(logs)
-    return _with_perplexity(total / steps)
+def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])
+    steps = torch.tensor([len(text) - 1 for text in texts])
+    return _with_perplexity((means * steps).sum() / steps.sum())
 
 
 @mistake(
@@ -297,13 +269,10 @@ def _perplexity_upside_down(probabilities: Tensor, texts: list[Tensor]) -> tuple
     return nll, math.exp(-nll)
 
 
-@mistake(
+_perplexity_of_two = mistake(
     "Your perplexity is a power of 2, but a loss in nats needs a power of e.",
     _two_perplexities,
-)
-def _perplexity_of_two(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll = nll_and_perplexity(probabilities, texts)[0]
-    return nll, 2**nll
+)(Like("used-exp2-instead-of-exp-in-your-perplexity"))
 
 
 @mistake(
@@ -341,30 +310,24 @@ def _last_steps_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
     return nll_and_perplexity(probabilities, [text[-2:] for text in texts])
 
 
-@mistake(
+def _with_perplexities(
+    mean: Callable[[list[Tensor]], Tensor],
+) -> Callable[[Tensor, list[Tensor]], tuple[float, float]]:
+    """An answer whose perplexity is made of the surprises of each text."""
+
+    def answer(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+        each = [-_step_logs(probabilities, text) for text in texts]
+        return torch.cat(each).mean().item(), mean(each).item()
+
+    return answer
+
+
+_mean_of_perplexities = mistake(
     "Your perplexity is a mean of several perplexities instead of e to the mean surprise.",
     _two_perplexities,
-    recognized=lambda e: (
-        e.same("short.nll")
-        and float(e.yours("short.perplexity")) > float(e.right("short.perplexity"))
-        and any(
-            np.isclose(float(e.yours("short.perplexity")), mean, rtol=_ROUNDING)
-            for mean in _means_of_perplexities(e)
-        )
-    ),
-)
-def _mean_of_perplexities(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    steps = torch.cat([_step_logs(probabilities, text) for text in texts])
-    return -steps.mean().item(), (-steps).exp().mean().item()
-
-
-def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
-    """Over the steps and over the texts."""
-    table = torch.from_numpy(evidence.inputs["table"])
-    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
-    steps = [-_step_logs(table, text) for text in texts]
-    over_texts = [float(one.mean().exp()) for one in steps]
-    return float(torch.cat(steps).exp().mean()), sum(over_texts) / len(over_texts)
+    cases=("short",),
+    also=(_with_perplexities(lambda each: torch.stack([one.mean().exp() for one in each]).mean()),),
+)(_with_perplexities(lambda each: torch.cat(each).exp().mean()))
 
 
 @mistake(
@@ -400,23 +363,6 @@ def _rare_step_softened(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     return nll_and_perplexity(probabilities + 1e-9, texts)
 
 
-@mistake(
-    "Your loss is NaN when one of the texts has a single symbol.",
-    lambda e: unwrapped(f"""The other text has {len(e.inputs["long"])} symbols. A single symbol has
-    no step and should add nothing, but the mean over no steps is 0 / 0, and one NaN makes the whole
-    sum NaN. Join the steps of all texts first, and take one mean."""),
-    recognized=lambda e: (
-        e.same("short", "possible")
-        and e.inputs["single"].size > 0
-        and bool(np.isnan(e.yours("long.nll")).all())
-    ),
-)
-def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])
-    steps = torch.tensor([len(text) - 1 for text in texts])
-    return _with_perplexity((means * steps).sum() / steps.sum())
-
-
 def _of_other_texts(evidence: Evidence) -> Finding | None:
     """Which texts are scored wrong, if the first three are scored right."""
     case, lengths = next(
@@ -436,189 +382,62 @@ def _of_other_texts(evidence: Evidence) -> Finding | None:
     )
 
 
-def _surprises(evidence: Evidence) -> list[Tensor]:
-    """The surprises of each short text, step by step."""
-    table = torch.from_numpy(evidence.inputs["table"])
-    return [-_step_logs(table, text) for text in _short(evidence)]
+def _each_step(
+    surprises: Callable[[Tensor, Tensor, Tensor], Tensor],
+) -> Callable[[Tensor, list[Tensor]], tuple[float, float]]:
+    """An answer with other surprises, made of the table and of what the steps go from and to."""
+
+    def answer(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+        current, following = (
+            torch.cat([text[part] for text in texts]) for part in (slice(-1), slice(1, None))
+        )
+        return _with_perplexity(surprises(probabilities, current, following).mean())
+
+    return answer
 
 
-def _short(evidence: Evidence) -> list[Tensor]:
-    return [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+_entropy_of_the_rows = mistake(
+    "You averaged the entropies of the rows, whatever symbol really followed.",
+    lambda e: unwrapped(f"""An entropy is the surprise that a row expects on average. Look up the
+    probability of the symbol that came. {_two_nlls(e)}"""),
+    cases=("short.nll",),
+)(_each_step(lambda table, current, _: torch.special.entr(table).sum(dim=1)[current]))
+
+_likeliest_symbol = mistake(
+    "You took the surprise of the likeliest symbol, whichever really followed.",
+    lambda e: f"Look up the probability of the symbol that came. {_two_nlls(e)}",
+    cases=("short.nll",),
+)(_each_step(lambda table, current, _: -table.amax(dim=1).log()[current]))
+
+_each_pair_once = mistake(
+    "You counted each pair only once, however often it occurs.",
+    lambda e: f"Every step has the same weight, so a pair that comes twice is two. {_two_nlls(e)}",
+    cases=("short.nll",),
+)(_each_step(lambda table, *pairs: -table[tuple(torch.stack(pairs).unique(dim=1))].log()))
 
 
-def _near(value: Any, mine: float) -> bool:
-    return math.isclose(float(value), mine, rel_tol=_ROUNDING)
+@mistake(
+    "You also counted a surprise for the first symbol of each text, which is given.",
+    lambda e: f"The first symbol follows nothing, so it isn't predicted. {_two_nlls(e)}",
+    COUNTING,
+    cases=("short.nll",),
+)
+def _first_symbols_predicted(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    first = torch.full((len(texts),), math.log(len(probabilities)))
+    steps = torch.cat([_step_logs(probabilities, text) for text in texts])
+    return _with_perplexity(torch.cat([first, -steps]).mean())
 
 
-def _said_of(mine: float, known: Iterable[tuple[Any, str]]) -> str:
-    """A sentence with the one of these that a number is equal to; empty if it is none, or several
-    that differ in words.
-    """
-    said = list(dict.fromkeys(said for value, said in known if _near(value, mine)))
-    return f" Yours is {said[0]}." if len(said) == 1 else ""
-
-
-def _of_equal_steps(evidence: Evidence) -> str:
-    """What else the loss of a text of equal steps may be, if known; else empty."""
-    table, mine = evidence.inputs["table"].astype(float), float(evidence.yours("equal.nll"))
-    i, V = int(evidence.inputs["equal"][0]), len(table)
-    p, steps = float(table[i, i]), len(evidence.inputs["equal"]) - 1
-    columns = np.exp(table) / np.exp(table).sum(axis=0)
-    known = _said_of(
-        mine,
-        (
-            (-math.log10(p), "a logarithm to the base 10"),
-            (-math.log1p(p), "−log(1 + p)"),
-            (-math.log1p(-p), "−log(1 − p)"),
-            (1 - p, "1 − p, without a logarithm"),
-            (-p, "−p, without a logarithm"),
-            (p, "p itself"),
-            (1 / p, "1 / p, without a logarithm"),
-            (-p * math.log(p), "−p · log p, but each step counts once, however likely it is"),
-            (-math.log(table[i].max()), "that of the likeliest symbol, whichever follows"),
-            (-math.log(table[:, i].mean()), f"that of the mean of column {i}"),
-            (-math.log(columns[i, i]), "that of a softmax over each column of the table"),
-            (-np.log(table[i]).mean(), f"the mean surprise of all symbols after symbol {i}"),
-            (-(table[i] * np.log(table[i])).sum(), f"the entropy of row {i}, whatever follows"),
-            (-np.log(table).mean(), "the mean over all entries of the table"),
-            (
-                (math.log(V) - steps * math.log(p)) / (steps + 1),
-                "the mean that includes log V for the first symbol, which is given",
-            ),
-            (
-                -(math.log(table[:, i].mean()) + steps * math.log(p)) / (steps + 1),
-                "the mean that includes a surprise of the first symbol, which is given",
-            ),
-            (round(-math.log(p), 2), "rounded"),
-            (round(-math.log(p), 3), "rounded"),
-        ),
-    )
-    more = math.exp(-mine) - p if abs(mine) < 50 else 0.0
-    if not known and 1e-9 < more < 0.1:
-        return f" Yours is the surprise of p + {number(more, 2)}, so do you add something to p?"
-    factor = mine / -math.log(p)
-    if not known and _near(factor * float(evidence.right("short.nll")), _short_loss(evidence)):
-        return f" Yours is {number(factor)} times that, and so it is for the three short texts."
-    return known
-
-
-def _short_loss(evidence: Evidence) -> float:
-    return float(evidence.yours("short.nll"))
-
-
-def _of_many_steps(evidence: Evidence) -> str:
-    """What else the loss of three texts may be computed from if one step is scored right; empty if
-    it isn't known.
-    """
-    table, texts, each = (
-        torch.from_numpy(evidence.inputs["table"]),
-        _short(evidence),
-        _surprises(evidence),
-    )
-    steps, V = torch.cat(each), len(table)
-    mine, shortest = float(evidence.yours("short.nll")), min(map(len, texts))
-    pairs = torch.cat([text[:-1] * V + text[1:] for text in texts]).unique()
-    padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
-    lengths = torch.tensor([len(text) for text in texts]).float()
-    means = torch.stack([one.mean() for one in each])
-    running = steps[0]
-    for step in steps[1:]:
-        running = (running + step) / 2
-    known = _said_of(
-        mine,
-        (
-            (
-                torch.cat([one[:-1] for one in each]).mean(),
-                "the mean without each text's last step",
-            ),
-            (
-                torch.cat([one[1:] for one in each]).mean(),
-                "the mean without each text's first step",
-            ),
-            (torch.stack([one[0] for one in each]).mean(), "the mean of the first steps alone"),
-            (torch.cat(each[1:]).mean(), "the mean without the first text"),
-            (torch.cat(each[:-1]).mean(), "the mean without the last text"),
-            (
-                torch.cat([one[: shortest - 1] for one in each]).mean(),
-                "the mean of as many steps as the shortest text has",
-            ),
-            (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
-            (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
-            (
-                (means * lengths).sum() / lengths.sum(),
-                "the mean of the texts' means, weighted by their symbols instead of their steps",
-            ),
-            (
-                -table[padded[:, :-1], padded[:, 1:]].log().mean(),
-                "the mean that includes steps of padding with symbol 0",
-            ),
-            (
-                torch.cat([-table[t[:-1]][:, t[1:]].log().flatten() for t in texts]).mean(),
-                "the mean over each current symbol with every following one of its text",
-            ),
-            (steps.max(), "the largest surprise"),
-            (steps.median(), "the median over the steps"),
-            (running, "made of repeated means of two numbers, in which the last steps weigh most"),
-            (
-                torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
-                "the one for pairs that are two steps apart",
-            ),
-            (round(float(steps.mean()), 2), "rounded"),
-            (round(float(steps.mean()), 3), "rounded"),
-        ),
-    )
-    return known or _as_if_divided(evidence, mine)
-
-
-def _as_if_divided(evidence: Evidence, mine: float) -> str:
-    """A sentence if a mean is the sum of all surprises, divided by another whole number."""
-    total = float(torch.cat(_surprises(evidence)).sum())
-    by, steps = total / mine if mine else 0.0, sum(_lengths(evidence)) - 3
-    whole = round(by)
-    if whole < 1 or whole == steps or not math.isclose(by, whole, rel_tol=_ROUNDING):
-        return ""
-    lengths = _lengths(evidence)
-    known = (
-        (len(lengths), "the number of texts"),
-        (steps - 1, "one less than the number of steps"),
-        (steps + 1, "one more than the number of steps"),
-        (sum(lengths) - 1, "one less than the number of symbols"),
-        (sum(lengths), "the number of symbols"),
-        (len(lengths) * (lengths[0] - 1), "the steps of the first text times the number of texts"),
-    )
-    which = " or ".join(said for value, said in known if value == whole)
-    what = f", {which}" if which else ""
-    return unwrapped(f""" The surprises of all {steps} steps add up to {number(total, 4)}, and yours
-    is that divided by {whole}{what}.""")
-
-
-def _known_perplexity(evidence: Evidence) -> str:
-    """What else the perplexity may be computed from, if known; else empty."""
-    table, means = evidence.inputs["table"], [float(one.mean()) for one in _surprises(evidence)]
-    nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
-    probabilities = np.exp(-torch.cat(_surprises(evidence)).double().numpy())
-    known = _said_of(
-        mine,
-        (
-            (math.exp(means[-1]), "the one of the last text alone"),
-            (math.exp(means[0]), "the one of the first text alone"),
-            (math.exp(sum(means) / len(means)), "e to the mean of the texts' means"),
-            (
-                math.exp(nll / math.log(2)),
-                "e to the mean in bits, but e goes with nats and 2 with bits",
-            ),
-            (1 / np.mean(probabilities), "1 over the mean of the probabilities"),
-            (10**nll, "10 to the mean in nats"),
-            (float(len(table)) ** nll, "V to the mean"),
-            (nll, "the mean surprise itself"),
-            (nll**2, "the square of the mean surprise"),
-            (math.log(nll), "the logarithm of the mean surprise, but the opposite is asked for"),
-            (math.expm1(nll), "e to the mean, minus 1"),
-            (round(math.exp(nll), 1), "rounded"),
-            (round(math.exp(nll), 2), "rounded"),
-        ),
-    )
-    return known or (_as_if_divided(evidence, math.log(mine)) if mine > 0 else "")
+@mistake(
+    "You weighted the mean of each text by its symbols instead of its steps.",
+    lambda e: f"A text of N symbols has only N − 1 steps. {_two_nlls(e)}",
+    COUNTING,
+    cases=("short.nll",),
+)
+def _weighted_by_symbols(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])
+    lengths = torch.tensor([len(text) for text in texts])
+    return _with_perplexity((means * lengths).sum() / lengths.sum())
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -626,15 +445,13 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if evidence.same("short"):
         return None if evidence.same("long", "possible") else _of_other_texts(evidence)
     if evidence.same("short.nll"):
-        divided = _known_perplexity(evidence)
         return Finding(
             "another-perplexity",
             "Your perplexity doesn't match the mean surprise.",
-            f"{_two_perplexities(evidence)}"
-            f"{divided.replace('yours is that', 'the logarithm of yours is that')}",
+            _two_perplexities(evidence),
             GUESS,
         )
-    if not evidence.same("equal.nll") and not _as_if_divided(evidence, _short_loss(evidence)):
+    if not evidence.same("equal.nll"):
         i = int(evidence.inputs["equal"][0])
         p = float(evidence.inputs["table"][i, i])
         yours, right = numbers_apart(float(evidence.yours("equal.nll")), -math.log(p))
@@ -643,20 +460,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             "Your surprise of a step is wrong.",
             f"In a text of {len(evidence.inputs['equal'])} times symbol {i}, each step has the "
             f"probability p = {number(p)}, so the mean surprise is −log p = {right}. Your loss is "
-            f"{yours}.{_of_equal_steps(evidence)}",
+            f"{yours}.",
             GUESS,
         )
-    said = (
-        "Your surprise of a step is right, but your loss isn't the mean over all steps."
-        if evidence.same("equal.nll")
-        else "Your loss isn't the mean over all steps."
-    )
     return Finding(
         "another-mean",
-        said,
+        "Your surprise of a step is right, but your loss isn't the mean over all steps.",
         f"The texts have {listed(n - 1 for n in _lengths(evidence))} steps, which makes "
-        f"{sum(_lengths(evidence)) - 3} in total, all with the same weight."
-        f"{_of_many_steps(evidence)} {_two_nlls(evidence)}",
+        f"{sum(_lengths(evidence)) - 3} in total, all with the same weight. {_two_nlls(evidence)}",
         GUESS,
     )
 
@@ -676,4 +487,20 @@ TASK = Task(
     ),
     properties=(_worked_out,),
     cases=("short", "long"),
+    steps={
+        "the current symbols": Step("The last symbol of a text is followed by nothing.", COUNTING),
+        "the next symbols": Step("The first symbol of a text is given, not predicted.", COUNTING),
+        "the probabilities of the steps": Step(
+            "Row i of the table holds what may follow symbol i, so a step is `P[current, next]`.",
+            COUNTING,
+        ),
+        "the surprises of the steps": Step(
+            "The surprise of a step with probability p is −log p, which is 0 only for p = 1."
+        ),
+        "your loss": Step("A mean, unlike a sum, can be compared between texts of any length."),
+        "your perplexity": Step(
+            "e to the mean surprise is the number of equally likely symbols that would be as hard "
+            "to guess."
+        ),
+    },
 )

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges import families, wording
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
@@ -20,7 +20,14 @@ from course_tasks.verdict import Finding
 
 def bigram_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     """Add-k estimate of P(next | current), (V, V)."""
-    return _shares(_pair_counts(tokens[:, :-1], tokens[:, 1:], vocab_size) + k)
+    current = tokens[:, :-1]  # the current symbols (B, T−1)
+    following = tokens[:, 1:]  # the next symbols (B, T−1)
+    pairs = current * vocab_size + following
+    counts = torch.bincount(pairs.flatten(), minlength=vocab_size**2)
+    counts = counts.view(vocab_size, vocab_size)  # the counts (V, V)
+    smoothed = counts + k  # the counts with k (V, V)
+    sums = smoothed.sum(dim=1, keepdim=True)  # the sums of the rows (V, 1)
+    return smoothed / sums  # your table (V, V)
 
 
 def _pair_counts(current: Tensor, following: Tensor, V: int) -> Tensor:
@@ -755,4 +762,19 @@ TASK = Task(
         _rows_are_no_distributions,
         _worked_out,
     ),
+    steps={
+        "the current symbols": Step("The last symbol of a text is followed by nothing.", COUNTING),
+        "the next symbols": Step("The first symbol of a text follows nothing.", COUNTING),
+        "the counts": Step(
+            "Row i counts what follows symbol i, and column j how often that is symbol j.", COUNTING
+        ),
+        "the counts with k": Step(
+            "`k` belongs to every count, so that no pair is impossible.", UNSEEN
+        ),
+        "the sums of the rows": Step(
+            "Each row is divided by its own sum, so that it sums to 1: these are the probabilities "
+            "of what follows one symbol."
+        ),
+        "your table": Step("Each row holds the probabilities of what follows one symbol."),
+    },
 )

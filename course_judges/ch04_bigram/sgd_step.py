@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import START, STEP
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.sgd_step import LONG
@@ -24,14 +24,15 @@ def descend(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
 ) -> tuple[Tensor, Tensor]:
     """Table after some steps of gradient descent on one batch, and the loss before each step."""
-    table = table.clone().requires_grad_()
     losses = []
     for _ in range(steps):
-        loss = F.cross_entropy(table[x].flatten(0, 1), y.flatten())
-        (gradient,) = torch.autograd.grad(loss, table)
-        with torch.no_grad():
-            table -= learning_rate * gradient
+        table = table.detach().clone().requires_grad_()
+        logits = table[x]  # your logits (B, T, V)
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten())  # your loss
         losses.append(loss.detach())
+        (gradient,) = torch.autograd.grad(loss, table)  # your gradient (V, V)
+        step = learning_rate * gradient  # your step (V, V)
+        table = table - step  # your new table (V, V)
     return table.detach(), torch.stack(losses)
 
 
@@ -847,4 +848,15 @@ TASK = Task(
         _losses_off,
     ),
     may_change=True,
+    steps={
+        "your logits": Step("Row i of the table holds the logits of what follows symbol i."),
+        "your loss": Step("The loss is the mean cross-entropy of all B · T guesses."),
+        "your gradient": Step(
+            "The gradient says how the loss changes with each entry at the current table."
+        ),
+        "your step": Step("A plain step is the learning rate times the gradient, in every entry."),
+        "your new table": Step(
+            "The gradient points to where the loss grows, so a step goes the other way."
+        ),
+    },
 )
