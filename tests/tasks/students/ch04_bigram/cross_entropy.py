@@ -217,17 +217,23 @@ def largest_over_positions(logits, targets):
     return by_hand(log_p, targets).mean()
 
 
-def never_below(logits, targets):
-    total, n = 0.0, 0
-    for row, aims in zip(torch.softmax(logits, -1), targets, strict=True):
-        for shares, aim in zip(row, aims.tolist(), strict=True):
-            if aim >= 0:
-                total, n = total - torch.log(torch.maximum(shares[aim], torch.tensor(1e-6))), n + 1
-    return total / n
+def loss_only_minus_one(logits, targets):
+    z = logits - logits.max(-1, keepdim=True).values
+    lp = z - z.exp().sum(-1, keepdim=True).log()
+    keep = targets != -1
+    return -lp[keep].gather(1, targets[keep].clamp(min=0)[:, None]).mean()
+
+
+# −log(1 − p) of the symbols that don't come, too
+def every_symbol_by_itself(logits, targets):
+    p, counted = logits.softmax(-1), targets >= 0
+    hit = F.one_hot(targets.clamp(min=0), logits.shape[-1]).bool()
+    return -torch.where(hit, p, 1 - p).log().sum(-1)[counted].mean()
 
 
 WRONG = {
-    "probabilities-limited": never_below,
+    "one-number-ignored": loss_only_minus_one,
+    "binary-loss": every_symbol_by_itself,
     "maximum-over-time": largest_over_positions,
     "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,
@@ -239,7 +245,6 @@ WRONG = {
     "softmax-before-cross-entropy": probabilities_as_logits,
     "loss-not-flattened": raw_into_library,
     "sign-forgotten": plus_in_front,
-    "sum-not-mean": sum_of_losses,
     "bits-not-nats": in_bits,
     "softmax-over-time": over_positions,
     "ignored-indexed": chapters_line,
@@ -259,25 +264,22 @@ def largest_of_flat_logits(logits, targets):
     return cross_entropy_by_library((z - z.max(0).values).view_as(logits), targets)
 
 
-# −log(1 − p) of the symbols that don't come, too
-def every_symbol_by_itself(logits, targets):
-    p, counted = logits.softmax(-1), targets >= 0
-    hit = F.one_hot(targets.clamp(min=0), logits.shape[-1]).bool()
-    return -torch.where(hit, p, 1 - p).log().sum(-1)[counted].mean()
-
-
-# A limit that a draw without a rare target would not show
-def at_least_a_thousandth(logits, targets):
-    return by_hand(logits.softmax(-1).clamp(min=1e-3).log(), targets).mean()
+def loss_squared(logits, targets):
+    keep = targets >= 0
+    p = logits[keep].softmax(-1)
+    return (1 - p[torch.arange(len(p)), targets[keep]]).square().mean()
 
 
 ODD = [
     (lambda z, y: z.logsumexp(-1), "shape"),
-    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-surprise"),
-    (every_symbol_by_itself, "another-surprise"),
+    (
+        lambda z, y: cross_entropy_by_loop(z, y) + 1,
+        "subtracted-1-from-the-log-probabilities",
+    ),
+    (loss_squared, "another-surprise"),
     (rows_that_count, "mean-of-row-means"),
     (largest_of_flat_logits, "maximum-over-time"),
-    (at_least_a_thousandth, "probabilities-limited"),
+    (sum_of_losses, "used-sum-instead-of-mean-in-your-loss"),
     (limited_below, "large-logits-alike"),
     (up_to_the_first_negative, "negative-targets"),
     (chosen_before_the_shape, "error"),
@@ -285,13 +287,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def loss_only_minus_one(logits, targets):
-    z = logits - logits.max(-1, keepdim=True).values
-    lp = z - z.exp().sum(-1, keepdim=True).log()
-    keep = targets != -1
-    return -lp[keep].gather(1, targets[keep].clamp(min=0)[:, None]).mean()
 
 
 def loss_of_the_median(logits, targets):
@@ -337,7 +332,7 @@ def only_minus_hundred_is_ignored(logits, targets):
 
 
 UNLISTED = {
-    1: [(loss_only_minus_one, "negative-targets"), (loss_of_the_median, "another-loss")],
+    1: [(loss_of_the_median, "another-loss")],
     2: [(loss_of_rows, "mean-of-row-means")],
     5: [(negative_targets_become_zero, "changes-its-input")],
     6: [(largest_taken_from_the_callers_logits, "changes-its-input")],
