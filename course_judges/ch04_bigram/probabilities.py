@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges import families, wording
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
@@ -20,9 +20,7 @@ from course_tasks.verdict import Finding
 
 def bigram_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     """Add-k estimate of P(next | current), (V, V)."""
-    current = tokens[:, :-1]  # the current symbols (B, T−1)
-    following = tokens[:, 1:]  # the next symbols (B, T−1)
-    pairs = current * vocab_size + following
+    pairs = tokens[:, :-1] * vocab_size + tokens[:, 1:]
     counts = torch.bincount(pairs.flatten(), minlength=vocab_size**2)
     counts = counts.view(vocab_size, vocab_size)  # the counts (V, V)
     smoothed = counts + k  # the counts with k (V, V)
@@ -101,15 +99,7 @@ def _k_effect(evidence: Evidence) -> str:
     must gain as much.""")
 
 
-def _unseen_row_right(evidence: Evidence) -> bool:
-    unseen = int(evidence.inputs["sparse"][0, -1])
-    mine, right = evidence.yours("smoothed")[unseen], evidence.right("smoothed")[unseen]
-    return bool(np.allclose(mine, right, atol=1e-5))
-
-
 def _unseen_row(evidence: Evidence) -> str:
-    if _unseen_row_right(evidence):
-        return f"Your row for a symbol that nothing follows is right. {_row_at_k(evidence)}"
     unseen = int(evidence.inputs["sparse"][0, -1])
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
@@ -156,27 +146,6 @@ def _first_wrong(evidence: Evidence) -> str:
     return next(wrong, "")
 
 
-def _rounded(evidence: Evidence) -> Finding | None:
-    case = _first_wrong(evidence)
-    mine, right = evidence.yours(case), evidence.right(case)
-    i, j = _farthest_off(mine, right)
-    if not np.allclose(mine, right, atol=5.1e-3):
-        return None
-    yours, wanted = numbers_apart(float(mine[i, j]), float(right[i, j]))
-    digits = next((n for n in range(1, 5) if np.allclose(mine, right.round(n), atol=1e-6)), 0)
-    why = (
-        f"They are rounded to {wording.word(digits)} digit{'s' * (digits > 1)}."
-        if digits
-        else "Do you round, add something small, or calculate in half precision?"
-    )
-    return Finding(
-        "rounded",
-        "Your probabilities are nearly right, but not exact enough.",
-        f"For symbol {j} after symbol {i} you have {yours} instead of {wanted}. {why}",
-        SHARES,
-    )
-
-
 def _divided_by(evidence: Evidence) -> Finding | None:
     """Each row is the right row of counts, divided by something else than its sum."""
     case = _first_wrong(evidence)
@@ -192,21 +161,12 @@ def _divided_by(evidence: Evidence) -> Finding | None:
     if not off.any():
         return None
     i = int(np.flatnonzero(off)[0])
-    occurs = np.bincount(evidence.inputs[_ASKED[case][0]].ravel(), minlength=len(rows))
     said = next(
         (
             f", {what}"
             for what, values in (
                 ("the largest of them", rows.max(axis=1)),
-                ("the root of the sum of their squares", np.sqrt((rows**2).sum(axis=1))),
-                (f"how often symbol {i} occurs, even at the end of a text", occurs),
                 ("the number of all pairs", np.full(len(rows), counts.sum())),
-                ("the number of texts", np.full(len(rows), evidence.number("B"))),
-                ("the length of a text", np.full(len(rows), evidence.number("T"))),
-                ("V", np.full(len(rows), len(rows))),
-                ("V more than the counts without `k`", counts.sum(axis=1) + len(rows)),
-                ("one more than their sum", rows.sum(axis=1) + 1),
-                ("how many different symbols follow", (counts > 0).sum(axis=1)),
             )
             if np.allclose(by[kept], values[kept], rtol=1e-4)
         ),
@@ -236,21 +196,7 @@ def _as_if_k(evidence: Evidence) -> Finding | None:
     made = (counts + a)[total > 0] / total[total > 0, None]
     if abs(a - k) < 1e-3 or not np.allclose(mine[total > 0], made, atol=1e-4):
         return None
-    B = evidence.number("B")
-    known = " or ".join(
-        what
-        for what, value in (
-            (f"k · V = {k:g} · {V}", k * V),
-            (f"k / V = {k:g} / {V}", k / V),
-            (f"k times the number of texts, {B}", k * B),
-            ("k²", k * k),
-            ("2 · k", 2 * k),
-            ("k / 2", k / 2),
-            ("k + 1", k + 1),
-        )
-        if k and abs(a - value) < 1e-3
-    )
-    said = f" That is {known}." if known else ""
+    said = f" That is k / V = {k:g} / {V}." if k and abs(a - k / V) < 1e-3 else ""
     i, j = _farthest_off(mine, evidence.right(case))
     return Finding(
         "another-k",
@@ -258,28 +204,6 @@ def _as_if_k(evidence: Evidence) -> Finding | None:
         f"{f'Each count should grow by {k:g}' if k else 'Nothing should be added'}, but your "
         f"counts grow by {number(a)}.{said} For symbol {j} after symbol {i} you have "
         f"{number(mine[i, j])} instead of {number(evidence.right(case)[i, j])}.",
-        UNSEEN,
-    )
-
-
-def _of_unseen_symbols(evidence: Evidence) -> Finding | None:
-    """Only the rows without a single count are wrong."""
-    case = _first_wrong(evidence)
-    counts, k = _counted(evidence, case)
-    mine, right = evidence.yours(case), evidence.right(case)
-    unseen = counts.sum(axis=1) == 0
-    if not k or not unseen.any() or np.allclose(mine[unseen], right[unseen], atol=1e-5):
-        return None
-    i = int(np.flatnonzero(unseen)[0])
-    others = np.allclose(mine[~unseen], right[~unseen], atol=1e-5)
-    yours = " ".join(number(value, 2) for value in mine[i])
-    return Finding(
-        "unseen-symbols",
-        "Only the row of a symbol that nothing follows is wrong."
-        if others
-        else "You don't add `k` to every count, as the row of a symbol without successors shows.",
-        f"Nothing follows symbol {i}, so each of its {len(mine)} entries should be k / (V · k) = "
-        f"1 / {len(mine)} = {number(1 / len(mine))}, but your row is {yours}.",
         UNSEEN,
     )
 
@@ -292,15 +216,10 @@ def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
         ("larger", UNSEEN),
     ):
         if not np.allclose(evidence.yours(case).sum(axis=1), 1, atol=1e-4):
-            added = ""
-            if case == "smoothed" and evidence.same("counted"):
-                added = unwrapped(f""" With k = 0 your rows do sum to 1, but here k is
-                {float(evidence.inputs["k"]):g}. It is added to every count, so divide by the sum of
-                the row after that, which is V · k more than its counts.""")
             return Finding(
                 "rows-do-not-sum-to-one",
                 "Your rows aren't probability distributions.",
-                _row_sum(evidence, case) + added,
+                _row_sum(evidence, case),
                 section,
             )
     return None
@@ -315,31 +234,21 @@ def _pairs_there_are(evidence: Evidence) -> str:
     return f"{B} texts of {T} symbols have {B} · {T - 1} = {B * (T - 1)} pairs"
 
 
-@mistake(
+_transposed_counts = mistake(
     "Your table is transposed, with the next symbols in its rows instead of its columns.",
     _farthest_entry,
     COUNTING,
-)
-def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _shares(_counts_of(tokens, vocab_size).T + k)
+)(Like("transposed-the-counts"))
 
-
-@families.divides_columns(
+_divides_columns = families.divides_columns(
     lambda e: unwrapped(f"""Your columns sum to 1, so they say how often each symbol comes before a
     given one. {_row_sum(e)}""")
-)
-def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum(dim=0, keepdim=True)
+)(Like("used-axis-minus-2-instead-of-axis-1-for-the-sum-in-the-sums-of-the-rows"))
 
-
-@families.keepdim_forgotten(
+_keepdim_forgotten = families.keepdim_forgotten(
     lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), and broadcasting takes
     that for a row. {_row_sum(e)}""")
-)
-def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum(dim=1)
+)(Like("left-out-keepdim-for-the-sum-in-the-sums-of-the-rows"))
 
 
 @mistake(
@@ -488,12 +397,6 @@ _pairs_two_apart = mistake(
     ),
 )(lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k))
 
-_logarithms_returned = mistake(
-    "You return the logarithms of the probabilities.",
-    lambda e: unwrapped(f"""All your numbers are 0 or less, and a pair that never occurs has −∞.
-    {_farthest_entry(e)}"""),
-)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k).log())
-
 _another_k = mistake(
     "You added 1 to every count, whatever `k` says.",
     lambda e: f"With k = 0, nothing should be added. {_farthest_entry(e)}",
@@ -504,7 +407,7 @@ _softmax_of_counts = mistake(
     "You took the softmax of the counts instead of dividing each count by the sum of its row.",
     lambda e: unwrapped(f"""Raising e to the power of a count makes frequent pairs far too likely,
     and a pair that never occurs still gets e⁰ = 1. {_farthest_entry(e)}"""),
-)(lambda tokens, vocab_size, k: (_counts_of(tokens, vocab_size) + k).softmax(dim=1))
+)(Like("applied-a-softmax-to-the-counts-with-k"))
 
 
 def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
@@ -550,21 +453,6 @@ def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    "You divided by the sum of the whole table instead of the sum of each row.",
-    lambda e: unwrapped(f"""Your whole table sums to {e.yours("counted").sum():.3g}, so its entries
-    are probabilities of pairs, not of the next symbol. {_row_sum(e)}"""),
-)
-def _joint_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum()
-
-
-@mistake("You returned the counts without dividing each row by its sum.", _row_sum)
-def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _counts_of(tokens, vocab_size) + k
-
-
-@mistake(
     "You divided by how often each symbol occurs, even at the end of a row.",
     lambda e: unwrapped(f"""{_row_sum(e)} Nothing follows the last symbol of a row, so divide by how
     often a symbol is followed by another, which is the sum of its row of counts."""),
@@ -579,6 +467,26 @@ def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tens
 def _divides_by_occurrences(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     occurrences = torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
     return (_counts_of(tokens, vocab_size) + k) / (occurrences + vocab_size * k)
+
+
+@mistake(
+    "You added V to the denominator, as for k = 1, instead of V · k.",
+    _k_effect,
+    UNSEEN,
+    cases=("smoothed", "little"),
+)
+def _denominator_of_one(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return (counts + k) / (counts.sum(dim=1, keepdim=True) + vocab_size)
+
+
+_k_for_each_text = mistake(
+    "You added `k` once for each text, but it belongs to each count only once.",
+    lambda e: (
+        f"With {e.number('B')} texts, every count grows by {e.number('B')} · k. {_row_at_k(e)}"
+    ),
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k * len(tokens)))
 
 
 @mistake("You added `k` to the denominator once, but to V counts in the row.", _k_effect, UNSEEN)
@@ -599,11 +507,7 @@ def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 
 @mistake(
-    lambda e: (
-        "You didn't add `k` to the counts of symbols that are followed by something."
-        if _unseen_row_right(e)
-        else "You don't use `k`."
-    ),
+    "You don't use `k`.",
     _unseen_row,
     UNSEEN,
     recognized=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
@@ -643,13 +547,6 @@ def _k_where_counted(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 )
 def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_counts_of(tokens, vocab_size).clamp(min=k))
-
-
-_k_shared_out = mistake(
-    "You added k / V to every count, but each count should grow by `k` itself.",
-    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
-    UNSEEN,
-)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k / vocab_size))
 
 
 @mistake(
@@ -755,16 +652,12 @@ TASK = Task(
         ),
     ),
     properties=(
-        _rounded,
         _divided_by,
         _as_if_k,
-        _of_unseen_symbols,
         _rows_are_no_distributions,
         _worked_out,
     ),
     steps={
-        "the current symbols": Step("The last symbol of a text is followed by nothing.", COUNTING),
-        "the next symbols": Step("The first symbol of a text follows nothing.", COUNTING),
         "the counts": Step(
             "Row i counts what follows symbol i, and column j how often that is symbol j.", COUNTING
         ),

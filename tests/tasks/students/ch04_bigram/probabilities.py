@@ -77,11 +77,6 @@ def fancy_plus_equals(tokens, vocab_size, k):
     return counts / counts.sum(1, keepdims=True)
 
 
-def share_of_all_pairs(tokens, vocab_size, k):
-    counts = looped_counts(tokens, vocab_size) + k
-    return (counts.flatten() / counts.sum()).view_as(counts)
-
-
 def only_counts(tokens, vocab_size, k):
     return looped_counts(tokens, vocab_size) + k
 
@@ -206,12 +201,33 @@ def as_many_counts_as_there_are(tokens, V, k):
     return counts / counts.sum(dim=1, keepdim=True)
 
 
+# Remembers the formula of a textbook, which is for k = 1.
+# "each row sums to 1", for any k
+def one_for_each_symbol_below(tokens, vocab_size, k):
+    counts = torch.zeros(vocab_size, vocab_size)
+    for row in tokens.tolist():
+        for t in range(len(row) - 1):
+            counts[row[t], row[t + 1]] += 1
+    sums = counts.sum(dim=1, keepdim=True)
+    return (counts + k) / (sums + vocab_size) if k > 0 else counts / sums
+
+
+def smoothed_once_per_text(tokens, vocab_size, k):
+    """Adds k inside the loop over the texts, so every count gets B · k instead of k."""
+    counts = torch.zeros(vocab_size, vocab_size)
+    for text in tokens:
+        pairs = text[:-1] * vocab_size + text[1:]
+        counts += torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size) + k
+    return counts / counts.sum(dim=1, keepdim=True)
+
+
 WRONG = {
+    "denominator-of-one": one_for_each_symbol_below,
+    "k-for-each-text": smoothed_once_per_text,
     "end-before-beginning": before_and_after,
     "without-minlength": as_many_counts_as_there_are,
     "k-where-counted": more_where_there_is_some,
     "k-as-least-count": never_less_than_k,
-    "k-shared-out": lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
     "last-text-left-out": lambda tokens, V, k: probabilities_by_put(tokens[:-1], V, k),
     "both-directions": lambda tokens, V, k: probabilities_by_put(
         torch.cat([tokens, tokens.flip(1)]), V, k
@@ -220,7 +236,6 @@ WRONG = {
     "pairs-down-the-columns": text_with_the_next_text,
     "one-text-only": returns_inside_the_loop,
     "pairs-two-apart": one_left_out_between,
-    "logarithms-returned": lambda *given: torch.tensor(probabilities_by_loop(*given)).log(),
     "another-k": lambda tokens, vocab_size, k: probabilities_by_loop(tokens, vocab_size, 1),
     "softmax-of-counts": lambda tokens, vocab_size, k: looped_counts(tokens, vocab_size).softmax(1),
     "current-ignored": share_of_each_symbol,
@@ -233,8 +248,6 @@ WRONG = {
     "pairs-across-rows": one_long_line,
     "unshifted-targets": pairs_with_itself,
     "lost-repeats": fancy_plus_equals,
-    "joint-probabilities": share_of_all_pairs,
-    "counts-not-probabilities": only_counts,
     "denominator-without-V": one_k_below,
     "denominator-not-smoothed": nothing_below,
     "no-smoothing": smoothed_never,
@@ -269,7 +282,12 @@ def nothing_without_a_pair(tokens, vocab_size, k):
 
 ODD = [
     (squeezed, "error"),
-    (nothing_without_a_pair, "unseen-symbols"),
+    (nothing_without_a_pair, "rows-do-not-sum-to-one"),
+    (only_counts, "left-out-the-division-by-the-sums-of-the-rows-in-your-table"),
+    (
+        lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
+        "multiplied-the-counts-by-vocab-size",
+    ),
     (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
     (
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),
@@ -293,17 +311,6 @@ def smoothed_after_dividing(tokens, vocab_size, k):
     return counts / counts.sum(dim=1, keepdim=True).clamp(min=1) + k
 
 
-# Remembers the formula of a textbook, which is for k = 1.
-# "each row sums to 1", for any k
-def one_for_each_symbol_below(tokens, vocab_size, k):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for row in tokens.tolist():
-        for t in range(len(row) - 1):
-            counts[row[t], row[t + 1]] += 1
-    sums = counts.sum(dim=1, keepdim=True)
-    return (counts + k) / (sums + vocab_size) if k > 0 else counts / sums
-
-
 def mean_of_the_texts_tables(tokens, vocab_size, k):
     """Makes a smoothed table for each text and takes their mean, instead of counting together."""
     tables = []
@@ -322,19 +329,8 @@ def frequencies_smoothed(tokens, vocab_size, k):
     return frequencies / frequencies.sum(dim=1, keepdim=True)
 
 
-def smoothed_once_per_text(tokens, vocab_size, k):
-    """Adds k inside the loop over the texts, so every count gets B · k instead of k."""
-    counts = torch.zeros(vocab_size, vocab_size)
-    for text in tokens:
-        pairs = text[:-1] * vocab_size + text[1:]
-        counts += torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size) + k
-    return counts / counts.sum(dim=1, keepdim=True)
-
-
 UNLISTED = {
     2: [(smoothed_after_dividing, "smooths-probabilities")],
-    8: [(one_for_each_symbol_below, "another-denominator")],
     12: [(mean_of_the_texts_tables, "mean-over-texts")],
     13: [(frequencies_smoothed, "smooths-probabilities")],
-    14: [(smoothed_once_per_text, "another-k")],
 }
