@@ -4,21 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations, product
-
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from course_judges.ch09_names.losses import in_another_unit, same_loss
+from course_judges.ch09_names.losses import in_another_unit
 from course_judges.ch09_names.sections import CARRIED
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
-from course_tasks.answers import Array
-from course_tasks.ch09_names.carried import PROBE, START_GRADIENT
-from course_tasks.ch09_names.models import Recurrent, State
+from course_tasks.ch09_names.carried import START_GRADIENT
 from course_tasks.verdict import Finding
 
 _TWICE = "backward through the graph a second time"
@@ -75,7 +69,26 @@ def _nothing(*_):
     """The sum of all losses goes backward at the end."""
 
 
-read_in_pieces = _pieces(_others, _all_detached, _each)
+def read_in_pieces(model, batches):
+    """A right answer."""
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            blank = fresh[None, :, None]
+            h, c = state
+            last_hidden = h.detach()  # the detached hidden state
+            last_cell = c.detach()  # the detached cell state
+            hidden = last_hidden.masked_fill(blank, 0.0)  # the hidden state that you carry
+            cell = last_cell.masked_fill(blank, 0.0)  # the cell state that you carry
+            state = hidden, cell
+        logits, state = model.read(x, state)
+        rows = logits.flatten(0, 1)  # your logits (B · T, V)
+        targets = y.flatten()  # your targets (B · T,)
+        loss = F.cross_entropy(rows, targets)  # the loss of a batch
+        losses.append(loss)
+    total = torch.stack(losses).sum()  # what goes backward
+    total.backward()
+    return [loss.item() for loss in losses]
 
 
 def _start_forgotten(evidence: Evidence) -> bool:
@@ -99,17 +112,10 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
     factor = float((mine * right).sum() / (right * right).sum())
     if not evidence.same("pieces.losses") or not np.allclose(mine, factor * right, 1e-3, 1e-5):
         return None
-    batches = len(evidence.inputs["x"])
-    of_batches = (
-        f" That is 1 / {batches}, and there are {batches} batches. Do you divide by their number? "
-        "Their gradients should add up."
-        if np.isclose(factor * batches, 1, rtol=1e-3)
-        else ""
-    )
     return Finding(
         "gradients-scaled",
         "Your losses are right, but what they add to the gradients is scaled.",
-        f"In every parameter it is {number(factor, 4)} times what it should be.{of_batches}",
+        f"In every parameter it is {number(factor, 4)} times what it should be.",
         CARRIED,
     )
 
@@ -121,7 +127,7 @@ def _model_changed(evidence: Evidence) -> Finding | None:
         return Finding(
             "weights-changed",
             "Your function changed the model's parameters.",
-            ("Your losses and gradients are right. " if alone else f"{_first_or_none(evidence)} ")
+            ("Your losses and gradients are right. " if alone else "")
             + "It should only add to the gradients, so don't take a step, and leave "
             "`requires_grad` as it is.",
             CARRIED,
@@ -137,56 +143,11 @@ def _model_changed(evidence: Evidence) -> Finding | None:
     )
 
 
-def _shares_of_batches(evidence: Evidence) -> list[float] | None:
-    """How often each batch's loss went backward, if that explains the gradients."""
-    if not evidence.same("pieces.losses"):
-        return None
-    mine, right = (
-        np.concatenate([side(name).ravel() for name in _GRADIENTS])
-        for side in (evidence.yours, evidence.right)
-    )
-    of_batches = []
-    for left_out in _LEFT_OUT[: len(evidence.inputs["x"])]:
-        found = evidence.variants.answers(left_out, PROBE, evidence.inputs)
-        others = [np.asarray(found.values[name]).ravel() for name in _GRADIENTS]
-        of_batches.append(right - np.concatenate(others))
-    each = np.stack(of_batches, axis=1)  # (parameters, batches)
-    shares = np.linalg.lstsq(each, mine - START_GRADIENT, rcond=None)[0]
-    if not np.allclose(each @ shares, mine - START_GRADIENT, 1e-3, 1e-5):
-        return None
-    return [float(share) for share in shares]
-
-
-def _weighed(evidence: Evidence) -> Finding | None:
-    """Gradients that are those of the batches, but with weights that aren't all 1."""
-    shares = _shares_of_batches(evidence)
-    if shares is None:
-        return None
-    grown = (
-        " If you go backward through a running sum of losses, earlier losses count each time."
-        if min(shares) > 0.5 and shares[0] > shares[-1] + 0.5
-        else ""
-    )
-    told = ", ".join(number(round(share, 3) + 0.0) for share in shares)
-    return Finding(
-        "batches-weighed",
-        "Your losses are right, but the batches don't count equally in your gradients.",
-        unwrapped(f"""Your gradients contain those of the {len(shares)} batches {told} times, but
-        should contain each of them once. Which losses go backward, and how often?{grown}"""),
-        CARRIED,
-    )
-
-
 def _first_off(evidence: Evidence) -> str:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
     one, other = numbers_apart(float(mine[off]), float(right[off]))
     return f"Your loss of batch {off} is {one} instead of {other}."
-
-
-def _first_or_none(evidence: Evidence) -> str:
-    """The first wrong loss, or that all are right."""
-    return "Your losses are right." if evidence.same("pieces.losses") else _first_off(evidence)
 
 
 def _fresh_rows(evidence: Evidence) -> str:
@@ -236,26 +197,35 @@ _graph_kept = mistake(
     recognized=_read_twice,
 )(_pieces(_others, lambda state: state, _each))
 
+
 _not_detached = mistake(
     "You carry the state without detaching it and go backward through all the batches.",
     lambda e: f"{_steepness(e)} Each step would need more memory and time than the one before.",
-)(_pieces(_others, lambda state: state, _nothing))
+)(Like("left-out-detach-in-the-detached-hidden-state-and-the-detached-cell-state"))
 
-_only_hidden_detached = mistake(
-    "You detached the hidden state but not the cell state.", _steepness
-)(_pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing))
-
-_only_cell_detached = mistake("You detached the cell state but not the hidden state.", _steepness)(
-    _pieces(_others, lambda state: (state[0], state[1].detach()), _nothing)
+_fresh_ignored = mistake("You carry the state into fresh rows, too.", _fresh_rows)(
+    Like("left-out-the-mask-in-the-hidden-state-that-you-carry-and-the-cell-state-that-you-carry")
 )
+
+_fresh_inverted = mistake(
+    "You blank the rows that continue and carry the state into the fresh ones.", _first_off
+)(
+    Like(
+        "masked-exactly-what-should-be-seen-in-the-hidden-state-that-you-carry-"
+        "and-the-cell-state-that-you-carry"
+    )
+)
+
+_gradients_averaged = mistake(
+    "Your gradients are those of the mean of the batches' losses, but they should add up.",
+    lambda e: unwrapped(f"""There are {len(e.inputs["x"])} batches, and you divide by their number.
+    {_steepness(e)}"""),
+)(Like("used-mean-instead-of-sum-in-what-goes-backward"))
 
 _not_carried = mistake("You start every batch from a blank state.", _first_off)(
     _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each)
 )
 
-_fresh_ignored = mistake("You carry the state into fresh rows, too.", _fresh_rows)(
-    _pieces(lambda state, _: state, _all_detached, _each)
-)
 
 _all_rows_blank = mistake("As soon as one row is fresh, you blank all rows.", _fresh_rows)(
     _pieces(
@@ -265,65 +235,14 @@ _all_rows_blank = mistake("As soon as one row is fresh, you blank all rows.", _f
     )
 )
 
-_fresh_inverted = mistake(
-    "You blank the rows that continue and carry the state into the fresh ones.", _first_off
-)(
-    _pieces(
-        lambda state, fresh: tuple(s.masked_fill(~fresh, 0.0) for s in state),
-        _all_detached,
-        _each,
-    )
-)
 
 _states_exchanged = mistake(
     "You swapped the hidden state and the cell state when you carried them on.", _first_off
-)(_pieces(lambda state, fresh: _others(state, fresh)[::-1], _all_detached, _each))
-
-_cell_not_carried = mistake(
-    "You carry the hidden state on but start every batch with a blank cell state.", _first_off
-)(
-    _pieces(
-        lambda state, fresh: (_others(state, fresh)[0], torch.zeros_like(state[1])),
-        _all_detached,
-        _each,
-    )
-)
-
-_hidden_not_carried = mistake(
-    "You carry the cell state on but start every batch with a blank hidden state.", _first_off
-)(
-    _pieces(
-        lambda state, fresh: (torch.zeros_like(state[0]), _others(state, fresh)[1]),
-        _all_detached,
-        _each,
-    )
-)
-
-_row_zero_decides = mistake("You blank all rows if row 0 is fresh, and none if not.", _fresh_rows)(
-    _pieces(
-        lambda state, fresh: tuple(s * (not fresh[0, 0, 0]) for s in state), _all_detached, _each
-    )
-)
+)(Like("exchanged-h-and-c-in-the-detached-hidden-state-and-the-detached-cell-state"))
 
 _only_hidden_blanked = mistake(
     "You blank the hidden state of fresh rows but not their cell state.", _fresh_rows
-)(
-    _pieces(
-        lambda state, fresh: (state[0].masked_fill(fresh, 0.0), state[1]),
-        _all_detached,
-        _each,
-    )
-)
-
-_only_cell_blanked = mistake(
-    "You blank the cell state of fresh rows but not their hidden state.", _fresh_rows
-)(
-    _pieces(
-        lambda state, fresh: (state[0], state[1].masked_fill(fresh, 0.0)),
-        _all_detached,
-        _each,
-    )
-)
+)(Like("left-out-the-mask-in-the-cell-state-that-you-carry"))
 
 
 @mistake(
@@ -445,38 +364,6 @@ _detached_inside = mistake(
     positions, so detach only between batches. {_steepness_alone(e)}"""),
 )(_token_by_token(_all_detached))
 
-_hidden_detached_inside = mistake(
-    "You detach the hidden state inside a batch, after every token.",
-    lambda e: f"Detach it only between batches. {_steepness(e)}",
-)(_token_by_token(lambda state: (state[0].detach(), state[1])))
-
-_cell_detached_inside = mistake(
-    "You detach the cell state inside a batch, after every token.",
-    lambda e: f"Detach it only between batches. {_steepness(e)}",
-)(_token_by_token(lambda state: (state[0], state[1].detach())))
-
-
-def _without(left_out):
-    def answer(model, batches):
-        def spend(_, losses):
-            if len(losses) - 1 != left_out % len(batches):
-                losses[-1].backward()
-
-        return _pieces(_others, _all_detached, spend)(model, batches)
-
-    return answer
-
-
-_LEFT_OUT = tuple(_without(batch) for batch in range(4))
-
-
-_batch_left_out = mistake(
-    "One of the batches adds nothing to your gradients.",
-    lambda e: unwrapped(f"""Go backward through the loss of each of the {len(e.inputs["x"])}
-    batches. {_steepness(e)}"""),
-    also=_LEFT_OUT[1:],
-)(_LEFT_OUT[0])
-
 
 def _with_loss(loss):
     """An answer that takes `loss(logits, y)` as the loss of a batch."""
@@ -493,53 +380,6 @@ def _with_loss(loss):
 
     return answer
 
-
-def _times(evidence: Evidence) -> str:
-    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
-    B, T = evidence.inputs["y"][0].shape
-    return unwrapped(f"""They are too large by a factor of {number(float(mine[0] / right[0]))}. With
-    B = {B} and T = {T}, this comes from summing over one of the two axes and averaging over the
-    other. {_first_off(evidence)}""")
-
-
-_summed_along_one = mistake(
-    "You summed the losses over rows or over positions instead of averaging over both.",
-    _times,
-    also=(
-        _with_loss(
-            lambda logits, y: (
-                F.cross_entropy(logits.transpose(1, 2), y, reduction="none").sum(0).mean()
-            )
-        ),
-    ),
-)(
-    _with_loss(
-        lambda logits, y: F.cross_entropy(logits.transpose(1, 2), y, reduction="none").sum(1).mean()
-    )
-)
-
-_pairs_mixed = mistake(
-    "You compare logits with the targets of other rows and positions.",
-    lambda e: unwrapped(f"""One of the two is flattened row by row, the other position by position.
-    {_first_off(e)} Flatten both from (B, T, …)."""),
-    also=(_with_loss(lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.T.flatten())),),
-)(_with_loss(lambda logits, y: F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), y.flatten())))
-
-_softmax_taken_twice = mistake(
-    "You took a softmax before `F.cross_entropy`, which takes one itself.",
-    lambda e: f"`F.cross_entropy` needs the logits as they are. {_first_off(e)}",
-)(_with_loss(lambda logits, y: F.cross_entropy(logits.softmax(-1).flatten(0, 1), y.flatten())))
-
-_softmax_along_another = mistake(
-    "Your softmax doesn't run over the tokens but over another dimension of the logits.",
-    lambda e: unwrapped(f"""At each row and position, the probabilities of all
-    {e.inputs["embedding"].shape[0]} tokens should sum to 1, so take `dim=-1` of (B, T, V).
-    {_first_off(e)}"""),
-    also=(
-        _with_loss(lambda logits, y: F.nll_loss(logits.log_softmax(0).flatten(0, 1), y.flatten())),
-        _with_loss(lambda logits, y: F.nll_loss(logits.flatten(0, 1).log_softmax(0), y.flatten())),
-    ),
-)(_with_loss(lambda logits, y: F.nll_loss(logits.log_softmax(1).flatten(0, 1), y.flatten())))
 
 _logits_scrambled = mistake(
     "You reshape the logits where their axes should be exchanged, which scrambles them.",
@@ -559,243 +399,20 @@ _logits_scrambled = mistake(
     ),
 )(_with_loss(lambda logits, y: F.cross_entropy(logits.reshape(len(y), -1, y.shape[1]), y)))
 
-_shifted_again = mistake(
-    "You compare the logits at t with `y[:, t + 1]`, but what follows `x[:, t]` is `y[:, t]`.",
-    _first_off,
-)(_with_loss(lambda logits, y: F.cross_entropy(logits[:, :-1].flatten(0, 1), y[:, 1:].flatten())))
 
-_only_if_all_begin = mistake(
-    "You blank states only if all rows of a batch are fresh.", _fresh_rows
-)(
-    _pieces(
-        lambda state, fresh: tuple(s * (not fresh.all()) for s in state),
-        _all_detached,
-        _each,
-    )
-)
-
-
-@mistake(
-    "You start every batch from the state at the end of the first one.",
-    lambda e: f"A row goes on from the end of the batch right before it. {_first_off(e)}",
-)
-def _first_state_for_all(model, batches):
-    first, losses = None, []
-    for x, y, fresh in batches:
-        state = first
-        if first is not None:
-            state = first = _others(first, fresh[None, :, None])
-        logits, after = model.read(x, state)
-        first = _all_detached(after) if first is None else first
-        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
-        losses[-1].backward()
-    return [loss.item() for loss in losses]
-
-
-@mistake(
-    "You return the mean of the losses so far instead of the loss of each batch.",
-    _first_off,
-    cases=("pieces.losses",),
-)
-def _means_so_far(model, batches):
-    losses = read_in_pieces(model, batches)
-    return [sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]
-
-
-def _model(evidence: Evidence) -> Recurrent:
-    names = ("embedding", "inward", "across", "output")
-    return Recurrent(*(torch.from_numpy(evidence.inputs[name]) for name in names))
-
-
-@torch.no_grad()
-def _before(evidence: Evidence, batch: int) -> tuple[Recurrent, State, Tensor]:
-    """The model, the state at the end of the batch before, and the targets of a batch."""
-    model, x = _model(evidence), torch.from_numpy(evidence.inputs["x"])
-    blank = torch.zeros(1, x.shape[1], model.across.shape[0])
-    state = blank, blank
-    for n in range(batch):
-        fresh = torch.from_numpy(evidence.inputs["fresh"][n])[None, :, None] | (n == 0)
-        state = model.read(x[n], _others(state, fresh))[1]
-    return model, state, torch.from_numpy(evidence.inputs["y"])[batch]
-
-
-def _first_wrong(evidence: Evidence) -> int | None:
-    """The first batch whose loss is wrong."""
-    if not evidence.comparable("pieces.losses"):
+def _first_loss(evidence: Evidence) -> Finding | None:
+    """A wrong loss of batch 0, in which nothing is carried."""
+    mine, right = (side("pieces.losses").flat[0] for side in (evidence.yours, evidence.right))
+    if abs(mine - right) <= 1e-4 * abs(right) + 1e-5:
         return None
-    off = _off(evidence.yours("pieces.losses"), evidence.right("pieces.losses"))
-    return int(off.argmax()) if off.any() else None
-
-
-def _off(mine: Array, right: Array) -> Array:
-    return np.asarray(~(abs(mine - right) <= 1e-4 * abs(right) + 1e-5))
-
-
-# What a row may start from: hidden state and cell state.
-_STARTS: dict[str, Callable[[Tensor, Tensor], State]] = {
-    "start blank": lambda h, c: (0 * h, 0 * c),
-    "go on": lambda h, c: (h, c),
-    "have their hidden state in both": lambda h, _: (h, h),
-    "have their cell state in both": lambda _, c: (c, c),
-    "go on with their cell state alone": lambda h, c: (0 * h, c),
-    "go on with their hidden state alone": lambda h, c: (h, 0 * c),
-}
-
-
-def _rows_told(rows: Sequence[int]) -> str:
-    """Rows in words, as in "row 0" or "rows 0 and 2"."""
-    *before, last = (str(row) for row in rows)
-    return f"rows {', '.join(before)} and {last}" if before else f"row {last}"
-
-
-@torch.no_grad()
-def _other_starts(evidence: Evidence) -> Finding | None:
-    """From which states the rows of the first wrong batch start, if that explains its loss."""
-    batch = _first_wrong(evidence)
-    if not batch:
-        return None
-    model, (hidden, cell), y = _before(evidence, batch)
-    x, B = torch.from_numpy(evidence.inputs["x"])[batch], len(y)
-    mine = float(evidence.yours("pieces.losses")[batch])
-    each = {}
-    for name, start in _STARTS.items():
-        logits, _ = model.read(x, start(hidden, cell))
-        losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
-        each[name] = losses.mean(dim=1).numpy()  # (B,)
-    fresh = evidence.inputs["fresh"][batch]
-    right = ["start blank" if new else "go on" for new in fresh]
-    # All rows that go on, or that are fresh, are treated alike; or each is blank or not.
-    tried = [[one if new else other for new in fresh] for one in _STARTS for other in _STARTS] + [
-        list(rows) for rows in product(("start blank", "go on"), repeat=B)
-    ]
-    for starts in tried:
-        found = float(np.mean([each[start][b] for b, start in enumerate(starts)]))
-        if starts == right or not same_loss(mine, found):
-            continue
-        wrong = [b for b in range(B) if starts[b] != right[b]]
-        kinds = {starts[b] for b in wrong}
-        if len(kinds) > 1:
-            continue
-        does = kinds.pop()
-        does = does if len(wrong) > 1 else _OF_ONE_ROW[does]
-        should = "start blank, because they are fresh" if fresh[wrong[0]] else "go on"
-        if len({bool(fresh[b]) for b in wrong}) > 1:
-            continue
-        they = "they" if len(wrong) > 1 else "it"
-        return Finding(
-            "other-starts",
-            "Some rows of a batch start from the wrong state.",
-            unwrapped(f"""{_first_off(evidence)} That is the loss if {_rows_told(wrong)} of batch
-            {batch} {does}. But {they} should
-            {should if len(wrong) > 1 else should.replace("they are", "it is")}."""),
-            CARRIED,
-        )
-    return None
-
-
-_OF_ONE_ROW = {
-    "start blank": "starts blank",
-    "go on": "goes on",
-    "have their hidden state in both": "has its hidden state in both",
-    "have their cell state in both": "has its cell state in both",
-    "go on with their cell state alone": "goes on with its cell state alone",
-    "go on with their hidden state alone": "goes on with its hidden state alone",
-}
-
-
-def _targets_left_out(evidence: Evidence) -> Finding | None:
-    """A loss of batch 0, in which nothing is carried, that is the mean over some targets alone."""
-    if _first_wrong(evidence) != 0:
-        return None
-    model, state, y = _before(evidence, 0)
-    with torch.no_grad():
-        logits, _ = model.read(torch.from_numpy(evidence.inputs["x"])[0], state)
-    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none").numpy()  # (B, T)
-    mine, (B, T) = float(evidence.yours("pieces.losses")[0]), losses.shape
-    some = [rows for n in range(1, B) for rows in combinations(range(B), n)]
-    parts = {f"{_rows_told(rows)} alone": losses[list(rows)] for rows in some}
-    parts |= {f"positions {t} to {T - 1} alone": losses[:, t:] for t in range(1, T - 1)}
-    parts |= {f"positions 0 to {t} alone": losses[:, : t + 1] for t in range(1, T - 1)}
-    told = next(
-        (
-            f" It is the mean over {part}."
-            for part, held in parts.items()
-            if same_loss(mine, float(held.mean()))
-        ),
-        "",
-    )
     return Finding(
         "first-loss",
         "Your loss is wrong already for batch 0, where nothing is carried yet.",
-        unwrapped(f"""{_first_off(evidence)}{told} So compare how you compute the loss itself: it is
-        the mean of −log p over all {y.numel()} targets, with p from the logits at the same row and
-        position."""),
+        unwrapped(f"""{_first_off(evidence)} So compare how you compute the loss itself: it is the
+        mean of −log p over all {evidence.inputs["y"][0].size} targets, with p from the logits at
+        the same row and position."""),
         CARRIED,
     )
-
-
-def _partly_attached(evidence: Evidence) -> Finding | None:
-    """Gradients that go back into an earlier batch at some boundaries, but not at all."""
-    if not evidence.same("pieces.losses") or evidence.same(*_GRADIENTS):
-        return None
-    count = len(evidence.inputs["x"])
-    for n in range(1, count):
-        for attached in combinations(range(count - 1), n):
-            found = evidence.variants.answers(_ATTACHED[attached], PROBE, evidence.inputs)
-            if all(np.allclose(evidence.yours(g), found.values[g], 1e-3, 1e-5) for g in _GRADIENTS):
-                return Finding(
-                    "attached-after-some",
-                    "After some batches you carry a state that isn't detached.",
-                    unwrapped(f"""This is so after {_batches(attached)}, so the loss of the next
-                    batch also goes backward into that one. {_steepness(evidence)}"""),
-                    CARRIED,
-                )
-    return None
-
-
-def _batches(numbers: Sequence[int]) -> str:
-    return _rows_told(numbers).replace("row", "batch", 1).replace("batchs", "batches")
-
-
-def _attached_after(batches):
-    """An answer that doesn't detach the state after these batches."""
-
-    def answer(model, given):
-        state, losses = None, []
-        for n, (x, y, fresh) in enumerate(given):
-            if state is not None:
-                state = _others(state, fresh[None, :, None])
-                state = state if n - 1 in batches else _all_detached(state)
-            logits, state = model.read(x, state)
-            losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
-        torch.stack(losses).sum().backward()
-        return [loss.item() for loss in losses]
-
-    return answer
-
-
-_ATTACHED = {
-    batches: _attached_after(batches) for n in range(1, 4) for batches in combinations(range(3), n)
-}
-
-
-def _one_number(evidence: Evidence) -> bool:
-    """True if the mean or the sum of the right losses was returned instead of all."""
-    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
-    return mine.size == 1 and any(
-        np.isclose(mine.item(), whole, rtol=1e-4) for whole in (right.mean(), right.sum())
-    )
-
-
-@mistake(
-    "You return a single loss for all batches, but the task asks for one for each.",
-    lambda e: unwrapped(f"""There are {len(e.inputs["x"])} batches. Your number is
-    {number(float(e.yours("pieces.losses").item()), 4)}, the mean or the sum of their losses."""),
-    recognized=_one_number,
-)
-def _one_loss_for_all(model, batches):
-    losses = read_in_pieces(model, batches)
-    return [sum(losses) / len(losses)]
 
 
 def _states_off(evidence: Evidence) -> Finding | None:
@@ -844,16 +461,8 @@ def _other_gradients(evidence: Evidence) -> Finding | None:
     )
 
 
-def _worked_out(evidence: Evidence) -> Finding | None:
-    """The first wrong loss and over how many targets it should be the mean."""
-    return Finding(
-        "other-losses",
-        "Your losses are wrong.",
-        unwrapped(f"""{_first_off(evidence)} The loss of a batch is the mean over its
-        {evidence.inputs["y"][0].size} targets."""),
-        CARRIED,
-    )
-
+_CUT = "What is detached keeps its values, but no gradient flows back into the batch before."
+_BLANK = "A fresh row starts with zeros in both states, and the others go on from where they were."
 
 TASK = Task(
     "A state carried and detached",
@@ -875,12 +484,18 @@ TASK = Task(
         _ratio_of_gradients,
         _model_changed,
         in_another_unit("pieces.losses", CARRIED),
-        _targets_left_out,
-        _other_starts,
+        _first_loss,
         _states_off,
-        _weighed,
-        _partly_attached,
         _other_gradients,
     ),
-    examples=(_worked_out,),
+    steps={
+        "the detached hidden state": Step(_CUT),
+        "the detached cell state": Step(_CUT),
+        "the hidden state that you carry": Step(_BLANK),
+        "the cell state that you carry": Step(_BLANK),
+        "your logits": Step("The loss of a batch counts every row and every position."),
+        "your targets": Step("The loss of a batch counts every row and every position."),
+        "the loss of a batch": Step("The loss of a batch is the mean over its B · T targets."),
+        "what goes backward": Step("The gradients of the batches should add up unchanged."),
+    },
 )

@@ -115,19 +115,6 @@ def loss_of_the_last_position(model, batches):
     return losses
 
 
-def first_batch_to_warm_up(model, batches):
-    state, losses = None, []
-    for n, (x, y, fresh) in enumerate(batches):
-        if state is not None:
-            state = [part.detach() * ~fresh[:, None] for part in state]
-        logits, state = model.read(x, state)
-        loss = _cross(logits, y)
-        if n > 0:
-            loss.backward()
-        losses.append(float(loss))
-    return losses
-
-
 def summed_over_targets(model, batches):
     state, losses = None, []
     for x, y, fresh in batches:
@@ -176,27 +163,34 @@ def gradients_are_clipped(model, batches):
     return losses
 
 
+# Adds the losses up and goes backward once, to save time, divided by how many they are.
+# "Go backward through the loss of every batch, and let the gradients … add up."
+def mean_of_the_batches(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = [s.detach() * (~fresh)[None, :, None] for s in state]
+        logits, state = model.read(x, None if state is None else tuple(state))
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+    torch.stack(losses).mean().backward()
+    return [loss.item() for loss in losses]
+
+
 WRONG = {
+    "gradients-averaged": mean_of_the_batches,
     "summed": summed_over_targets,
     "states-exchanged": hidden_for_cell,
-    "cell-not-carried": carried(lambda part, fresh, which: part * ~fresh * (which == 0)),
-    "hidden-not-carried": carried(lambda part, fresh, which: part * ~fresh * (which == 1)),
-    "row-zero-decides": carried(lambda part, fresh, _: part * ~fresh[:, :1]),
     "last-position-only": loss_of_the_last_position,
-    "batch-left-out": first_batch_to_warm_up,
     "blanked-too-late": blanks_after_the_batch,
     "gradients-clipped": gradients_are_clipped,
     "start-gradients-cleared": cleared_at_the_start,
     "graph-kept": carried(only_fresh, detach=(True, False)),
     "not-detached": carried(only_fresh, detach=(False, False), retain=True),
-    "only-hidden-detached": carried(only_fresh, detach=(True, False), retain=True),
-    "only-cell-detached": carried(only_fresh, detach=(False, True), retain=True),
     "not-carried": carried(lambda part, *_: part * 0),
     "fresh-ignored": carried(lambda part, *_: part),
     "all-rows-blank": carried(lambda part, fresh, _: part * (not fresh.any())),
     "fresh-inverted": carried(lambda part, fresh, _: part * fresh),
     "only-hidden-blanked": carried(lambda part, fresh, which: part if which else part * ~fresh),
-    "only-cell-blanked": carried(lambda part, fresh, which: part * ~fresh if which else part),
     "last-gradient-only": carried(only_fresh, when="last"),
     "no-gradient": carried_no_grad,
 }
@@ -211,13 +205,6 @@ def a_step_at_the_end(model, batches):
 def left_in_evaluation(model, batches):
     model.eval()
     return carried_each(model, batches)
-
-
-def one_row_never_goes_on(model, batches):
-    def blank(part, fresh, _):
-        return part * 0 if fresh.numel() == 1 else part * ~fresh
-
-    return carried(blank)(model, batches)
 
 
 def with_loss(loss):
@@ -247,30 +234,6 @@ def running_sum_goes_backward(model, batches):
     return found
 
 
-def first_state_for_every_batch(model, batches):
-    kept, found = None, []
-    for x, y, fresh in batches:
-        logits, after = model.read(x, kept)
-        source = after if kept is None else kept
-        loss = F.cross_entropy(logits.mT, y)
-        loss.backward()
-        found.append(loss.item())
-        kept = tuple(part.detach() for part in source)
-        blank = batches[len(found)][2] if len(found) < len(batches) else fresh
-        kept = tuple(part * ~blank[:, None] for part in kept)
-    return found
-
-
-def means_so_far(model, batches):
-    losses = torch.tensor(carried_each(model, batches))
-    return (losses.cumsum(0) / torch.arange(1, len(losses) + 1)).tolist()
-
-
-def mean_of_the_losses(model, batches):
-    losses = carried_each(model, batches)
-    return [torch.stack(losses).mean()]
-
-
 def rows_stay_blank(model, batches):
     """A row that was fresh once starts blank in every later batch, too."""
     state, seen, found = None, torch.zeros_like(batches[0][2]), []
@@ -285,34 +248,8 @@ def rows_stay_blank(model, batches):
     return found
 
 
-def hidden_state_for_both(model, batches):
-    state, found = None, []
-    for x, y, fresh in batches:
-        if state is not None:
-            hidden = state[0].detach() * ~fresh[:, None]
-            state = hidden, hidden
-        logits, state = model.read(x, state)
-        loss = _cross(logits, y)
-        loss.backward()
-        found.append(loss.item())
-    return found
-
-
-def detached_now_and_then(model, batches):
-    """Cuts the graph after every second batch."""
-    state, losses = None, []
-    for n, (x, y, fresh) in enumerate(batches):
-        if state is not None:
-            state = [part * ~fresh[:, None] for part in state]
-            state = state if n % 2 == 0 else [part.detach() for part in state]
-        logits, state = model.read(x, state)
-        losses.append(_cross(logits, y))
-    sum(losses).backward()
-    return losses
-
-
-def cut_inside(every, which=(0, 1)):
-    """Reads a few tokens at a time and detaches these states after each of the pieces."""
+def cut_inside(every):
+    """Reads a few tokens at a time and detaches the states after each of the pieces."""
 
     def answer(model, batches):
         state, losses = None, []
@@ -322,7 +259,7 @@ def cut_inside(every, which=(0, 1)):
             pieces = []
             for start in range(0, x.shape[1], every):
                 logits, state = model.read(x[:, start : start + every], state)
-                state = [p.detach() if i in which else p for i, p in enumerate(state)]
+                state = [part.detach() for part in state]
                 pieces.append(logits)
             loss = _cross(torch.hstack(pieces), y)
             loss.backward()
@@ -334,35 +271,20 @@ def cut_inside(every, which=(0, 1)):
 
 WRONG |= {
     "detached-inside": cut_inside(1),
-    "hidden-detached-inside": cut_inside(1, which=[0]),
-    "cell-detached-inside": cut_inside(1, which=[1]),
-    "one-loss-for-all": mean_of_the_losses,
-    "summed-along-one": with_loss(lambda z, y: F.cross_entropy(z.mT, y, reduction="sum") / len(y)),
-    "pairs-mixed": with_loss(lambda z, y: F.cross_entropy(z.mT, y.T.reshape(y.shape))),
-    "softmax-taken-twice": with_loss(lambda z, y: F.cross_entropy(z.softmax(-1).mT, y)),
-    "softmax-along-another": with_loss(lambda z, y: F.nll_loss(z.mT.log_softmax(2), y)),
     "logits-scrambled": with_loss(lambda z, y: F.cross_entropy(z.view(len(y), -1, y.shape[1]), y)),
-    "shifted-again": with_loss(lambda z, y: F.cross_entropy(z[:, :-1].mT, y[:, 1:])),
-    "only-if-all-begin": carried(lambda part, fresh, _: part * (not fresh.all())),
-    "first-state-for-all": first_state_for_every_batch,
-    "means-so-far": means_so_far,
 }
 
 
 ODD = [
-    (rows_stay_blank, "other-starts"),
-    (hidden_state_for_both, "other-starts"),
-    (detached_now_and_then, "attached-after-some"),
+    (rows_stay_blank, "other-states"),
     (cut_inside(2), "other-gradients"),
-    (with_loss(lambda z, y: F.cross_entropy(z[:, 1:].mT, y[:, 1:])), "first-loss"),
     (with_loss(lambda z, y: F.cross_entropy(z.mT, y, label_smoothing=0.1)), "first-loss"),
     (lambda *given: [loss.exp() for loss in carried_each(*given)], "perplexities"),
     (lambda *given: [round(loss.item(), 2) for loss in carried_each(*given)], "rounded"),
-    (running_sum_goes_backward, "batches-weighed"),
+    (running_sum_goes_backward, "other-gradients"),
     (carried_wrong_sign, "sign"),
     (a_step_at_the_end, "weights-changed"),
     (left_in_evaluation, "mode-not-restored"),
-    (one_row_never_goes_on, "other-starts"),
 ]
 
 
@@ -386,20 +308,6 @@ def sums_of_losses(model, batches):
     return [loss * batches[0][0].numel() for loss in _read(model, batches)]
 
 
-# Adds the losses up and goes backward once, to save time, divided by how many they are.
-# "Go backward through the loss of every batch, and let the gradients … add up."
-def mean_of_the_batches(model, batches):
-    state, losses = None, []
-    for x, y, fresh in batches:
-        if state is not None:
-            state = [s.detach() * (~fresh)[None, :, None] for s in state]
-        logits, state = model.read(x, None if state is None else tuple(state))
-        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
-    torch.stack(losses).mean().backward()
-    return [loss.item() for loss in losses]
-
-
 UNLISTED = {
     1: [(sums_of_losses, "first-loss")],
-    7: [(mean_of_the_batches, "gradients-scaled")],
 }

@@ -63,12 +63,6 @@ def cycle(shape="cosine", start=None, end=None, shift=0, late=0, momentum="again
     return at
 
 
-def cycle_falls(step, steps, rise, peak, start_factor, final_factor, low, high):
-    share = (1 + math.cos(math.pi * step / (steps - 1))) / 2
-    last = peak / start_factor / final_factor
-    return last + (peak - last) * share, high - (high - low) * share
-
-
 def cycle_twice_as_fast(step, steps, rise, peak, start_factor, final_factor, low, high):
     rate, moment = cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
     return 2 * rate, moment
@@ -110,12 +104,6 @@ def cycle_with_a_straight_momentum(step, steps, rise, peak, start_factor, final_
     rate, _ = cycle_by_hand(step, steps, rise, *settings)
     turn = round(rise * steps) - 1
     return rate, float(np.interp(step, [0, turn, steps - 1], [high, low, high]))
-
-
-def cycle_with_lowest_momentum_halfway(step, steps, low, high, **others):
-    rate, _ = cycle_by_hand(step, steps, low=low, high=high, **others)
-    middle = (steps - 1) / 2
-    return rate, low + (high - low) / 2 * (1 + math.cos(math.pi * step / middle))
 
 
 def cycle_along_a_quarter(step, steps, rise, peak, start_factor, final_factor, low, high):
@@ -178,7 +166,27 @@ def peak_is_rounded_up(step, steps, rise, peak, start_factor, final_factor, low,
     return half_cosine(peak, first / final_factor, share), half_cosine(low, high, share)
 
 
+def _cycle(step, steps, rise, peak, start_factor, final_factor, low, high, turn=None, last=None):
+    turn = round(rise * steps) - 1 if turn is None else turn
+    first = peak / start_factor
+    last = first / final_factor if last is None else last
+
+    def half(a, b, s):
+        return b + (a - b) / 2 * (1 + math.cos(math.pi * s))
+
+    if step <= turn:
+        return half(first, peak, step / turn), half(high, low, step / turn)
+    s = (step - turn) / (steps - 1 - turn)
+    return half(peak, last, s), half(low, high, s)
+
+
+def ends_at_zero(step, steps, rise, **rest):
+    return _cycle(step, steps, rise, **rest, last=0.0)
+
+
 WRONG = {
+    "results-exchanged": lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1],
+    "ends-at-zero": ends_at_zero,
     "falls-one-step-late": cycle_of_two_peaks,
     "momentum-straight": cycle_with_a_straight_momentum,
     "momentum-mirrored": cycle_with_the_rate_turned_round,
@@ -189,13 +197,8 @@ WRONG = {
     "rounded-down": cycle_truncated,
     "straight-lines": cycle(shape="line"),
     "final-from-the-peak": cycle(end=lambda peak, _, final: peak / final),
-    "ends-where-it-began": cycle(end=lambda peak, start, _: peak / start),
-    "starts-at-zero": cycle(start=0.0),
-    "counts-from-one": cycle(shift=1),
     "turns-one-step-late": cycle(late=1),
-    "never-rises": cycle_falls,
     "momentum-along": cycle(momentum="along"),
-    "momentum-constant": cycle(momentum="constant"),
 }
 
 
@@ -211,12 +214,6 @@ def cycle_with_an_early_peak(step, steps, rise, *, low, high, **rest):
     return cycle_by_hand(step, steps, (turn + 1) / steps, low=low, high=high, **rest)
 
 
-def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, low, high):
-    if step == steps - 1 == round(rise * steps):
-        return peak, low
-    return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
-
-
 def cycle_straight_up(step, steps, rise, peak, start_factor, final_factor, low, high):
     settings = (peak, start_factor, final_factor, low, high)
     turn = round(rise * steps) - 1
@@ -226,52 +223,19 @@ def cycle_straight_up(step, steps, rise, peak, start_factor, final_factor, low, 
     return np.interp(step, ends, [peak / start_factor, peak]), np.interp(step, ends, [high, low])
 
 
-def cycle_with_one_share(step, steps, rise, peak, start_factor, final_factor, low, high):
-    """Goes down by the share of all steps."""
-    settings = (peak, start_factor, final_factor, low, high)
-    if step <= round(rise * steps) - 1:
-        return cycle_by_hand(step, steps, rise, *settings)
-    down = (1 + math.cos(math.pi * step / (steps - 1))) / 2
-    last = peak / start_factor / final_factor
-    return last + (peak - last) * down, high + (low - high) * down
-
-
-def cycle_of_whole_shares(step, steps, rise, peak, start_factor, final_factor, low, high):
-    """Stays where it begins until the peak."""
-    if step < round(rise * steps) - 1:
-        return peak / start_factor, high
-    return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
-
-
 ODD = [
     (cycle_straight_up, "other-course"),
-    (cycle_with_one_share, "other-course"),
-    (cycle_of_whole_shares, "other-course"),
     (cycle_along_a_quarter, "other-course"),
-    (cycle_with_lowest_momentum_halfway, "momentum-turns-elsewhere"),
     (cycle_twice_as_fast, "as-if-peak-double"),
-    (lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1], "exchanged"),
-    (cycle_that_ends_at_low, "other-course"),
-    (cycle_with_an_early_peak, "short-cycle"),
-    (cycle_with_a_late_peak, "short-cycle"),
+    (
+        cycle_that_ends_at_low,
+        "exchanged-low-and-high-in-your-momentum-on-the-way-down",
+    ),
+    (cycle_with_an_early_peak, "some-positions"),
 ]
 
 
 # --- Answers that no list names ---
-
-
-def _cycle(step, steps, rise, peak, start_factor, final_factor, low, high, turn=None, last=None):
-    turn = round(rise * steps) - 1 if turn is None else turn
-    first = peak / start_factor
-    last = first / final_factor if last is None else last
-
-    def half(a, b, s):
-        return b + (a - b) / 2 * (1 + math.cos(math.pi * s))
-
-    if step <= turn:
-        return half(first, peak, step / turn), half(high, low, step / turn)
-    s = (step - turn) / (steps - 1 - turn)
-    return half(peak, last, s), half(low, high, s)
 
 
 def whole_cosine(step, steps, rise, peak, start_factor, final_factor, low, high):
@@ -282,10 +246,6 @@ def whole_cosine(step, steps, rise, peak, start_factor, final_factor, low, high)
     return rate, momentum
 
 
-def ends_at_zero(step, steps, rise, **rest):
-    return _cycle(step, steps, rise, **rest, last=0.0)
-
-
 UNLISTED = {
-    1: [(whole_cosine, "rate-at-the-ends"), (ends_at_zero, "other-course")],
+    1: [(whole_cosine, "rate-at-the-ends")],
 }
