@@ -29,7 +29,7 @@ from course_tasks.verdict import Finding, Section, Tells
 _FEW_NUMBERS = 3
 
 # Relations that lead to no cause, so an example that is worked out comes before them.
-_SAYS_LITTLE = frozenset({"bounded", "all-larger", "all-smaller"})
+SAYS_LITTLE = frozenset({"bounded", "all-larger", "all-smaller"})
 
 # What may be behind an answer that goes wrong where a dimension is 1.
 _OF_ONES = (
@@ -349,7 +349,7 @@ def _related(evidence: Evidence, section: Section, *, only_one: bool = False) ->
 
 def _telling(finding: Finding | None) -> Finding | None:
     """The finding if it says more than on which side of something the numbers are."""
-    return None if finding is None or finding.name in _SAYS_LITTLE else finding
+    return None if finding is None or finding.name in SAYS_LITTLE else finding
 
 
 def _numbers_together(

@@ -32,7 +32,7 @@ from course_tasks import catalogue as asked
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, Probe, passes, run
 
-SEEDS = range(3)
+SEEDS = range(5)
 # Of the processor: a variant that takes longer in a draw is dropped. A right answer takes some
 # milliseconds.
 MOST_SECONDS = 1.0
@@ -46,7 +46,10 @@ _FAR_FETCHED = ("name", "number", "afterwards", "order")
 def digest(task: Task) -> str:
     """Of what a table is made from: the answer, and every edit of it."""
     source = steps.source_of(task.answer)
-    parts = [source, *(f"{e.operator}: {e.says}: {e.lines}" for e in steps.edits(source))]
+    parts = [
+        source,
+        *(f"{e.operator}: {e.says}: {e.lines}: {e.teaches}" for e in steps.edits(source)),
+    ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -113,6 +116,7 @@ def _entries(
             "step": "" if edit.operator in _OF_NO_STEP else edit.step,
             "lines": {str(n): text for n, text in edit.lines.items()},
             "ends": list(ends),
+            **({"teaches": edit.teaches} if edit.teaches else {}),
             **({"alike": alike} if alike else {}),
         }
 

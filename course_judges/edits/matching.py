@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from course_judges.counterfactuals import trivial
-from course_judges.describing import of_the_task
+from course_judges.describing import SAYS_LITTLE, of_the_task
 from course_judges.edits.table import Variant, ending, tells, variants
 from course_judges.equality import same_value
 from course_judges.evidence import ODD_DATA, Evidence, same_case
-from course_judges.rubric import Task
-from course_judges.wrong_arrays import comparisons
-from course_judges.wrong_arrays.differences import largest
-from course_tasks.answers import Answers
+from course_judges.rubric import Step, Task
+from course_judges.wrong_arrays import comparisons, relations
+from course_judges.wrong_arrays.differences import Comparison, Difference, largest
+from course_tasks.answers import Answers, Array
 from course_tasks.probing import Probe
 from course_tasks.verdict import Finding, Tells
 
@@ -50,15 +51,18 @@ def recognize_edit(
 
 
 def says_nothing(evidence: Evidence, probe: Probe) -> bool:
-    """True if an answer returns an input somewhere, or one number everywhere, where it is wrong:
-    many edits may do that, none of which was made.
+    """True if all that is wrong in an answer is an input that it returns, or one number
+    everywhere: many edits may do that, none of which was made.
     """
     wrong = [case for case in probe.cases if not evidence.same(case)]
     given = evidence.inputs.values()
-    returned = (v for n, v in evidence.answers.values.items() if n.split(".")[0] in wrong)
-    return all(trivial(evidence, case) for case in wrong) or any(
-        not isinstance(value, str) and value.size > 1 and any(same_value(value, x) for x in given)
-        for value in returned
+    returned = [
+        value
+        for name, value in evidence.answers.values.items()
+        if name.split(".")[0] in wrong and not isinstance(value, str) and value.size > 1
+    ]
+    return all(trivial(evidence, case) for case in wrong) or (
+        bool(returned) and all(any(same_value(value, x) for x in given) for value in returned)
     )
 
 
@@ -97,11 +101,25 @@ def _finding(
     else:
         what, said = f"You {first.says}.", []
     if known is None:
-        said = [_numbers(evidence), *said, step.why if step else ""]
+        said = [_numbers(evidence), *said, first.teaches, _why(step, first, task)]
     elif step:
-        said = [known.what, known.effect, *said]
+        said = [known.what, known.effect, *said, _unless_said(first.teaches, known.effect)]
     section = (known and known.section) or (step and step.section) or task.section
     return Finding(first.name, what, " ".join(filter(None, said)), section, tells=Tells.CAUSE)
+
+
+def _why(step: Step | None, variant: Variant, task: Task) -> str:
+    """Why the step is as it is; of something done to the answer's last value, why that is so."""
+    if step:
+        return step.why
+    last = list(task.steps)[-1]
+    return task.steps[last].why if last in variant.says else ""
+
+
+def _unless_said(lesson: str, effect: str) -> str:
+    """A lesson, unless a property says the same of a name: both quote the code that it is about."""
+    quoted = re.findall("`[^`]+`", lesson)
+    return "" if quoted and quoted[-1] in effect else lesson
 
 
 def _numbers(evidence: Evidence) -> str:
@@ -110,9 +128,25 @@ def _numbers(evidence: Evidence) -> str:
         mine, right = evidence.answers.array(name), evidence.expected.array(name)
         if mine is None or right is None:
             continue
-        try:
-            known = comparisons.compared(evidence.yours(name), right)
-        except ODD_DATA:
-            known = None
-        return f"{known.what} {known.effect}" if known else largest(mine, right)
+        yours = evidence.yours(name)
+        for compare in (comparisons.compared, _related(evidence)):
+            try:
+                known = compare(yours, right)
+            except ODD_DATA:
+                continue
+            if known:
+                return f"{known.what} {known.effect}"
+        return largest(mine, right)
     return ""
+
+
+def _related(evidence: Evidence) -> Comparison:
+    """What rows, columns and signs have in common, unless that says little."""
+
+    def compare(mine: Array, right: Array) -> Difference | None:
+        if mine.shape != right.shape:
+            return None
+        found = relations.related(mine, right, evidence.inputs)
+        return None if found is None or found.name in SAYS_LITTLE else found
+
+    return compare

@@ -164,7 +164,7 @@ def slips(node: Any, names: tuple[str, ...]) -> Iterator[Change]:
             yield Change("arithmetic", lambda n, other=other: _set(n, op=other()))
         if isinstance(node, ast.BinOp):
             yield Change("left-alone", lambda n: n.left)
-            if isinstance(node.op, ast.MatMult | ast.Sub | ast.Div):
+            if isinstance(node.op, ast.MatMult | ast.Sub | ast.Div | ast.Pow):
                 yield Change("exchanged", lambda n: _set(n, left=n.right, right=n.left))
     elif isinstance(node, ast.UnaryOp):
         yield Change("sign", lambda n: n.operand)
@@ -226,7 +226,9 @@ def _call(node: Any) -> Iterator[Change]:
                 args=[*n.args[:number], n.args[number + 1], n.args[number], *n.args[number + 2 :]],
             ),
         )
-    for number in range(len(node.keywords)):
+    for number, keyword in enumerate(node.keywords):
+        if keyword.arg in ("correction", "unbiased"):
+            continue  # `misreadings` says by what is divided then
         yield Change(
             "keyword",
             lambda n, number=number: _set(
@@ -265,56 +267,57 @@ MODULES = ("torch", "F", "math", "np", "nn.functional", "torch.linalg")
 _AGAIN = frozenset({"softmax", "log_softmax", "exp", "log", "sqrt", "normalize", "cumsum", "relu"})
 _FILLS = (0.0, 1.0, -1.0, 1e9, -1e9, -100.0)
 
-# What may be done to the value of a step that ends as it should: words, and code around `V`.
+# What may be done to the value of a step that ends as it should: words, and code around `_V`,
+# which no answer calls a variable.
 _AFTERWARDS = (
-    ("turned the sign of {step}", "-(V)"),
-    ("transposed {step}", "(V).mT"),
-    ("applied a softmax to {step}", "(V).softmax(-1)"),
-    ("applied a softmax down the columns of {step}", "(V).softmax(-2)"),
+    ("turned the sign of {step}", "-(_V)"),
+    ("transposed {step}", "(_V).mT"),
+    ("applied a softmax to {step}", "(_V).softmax(-1)"),
+    ("applied a softmax down the columns of {step}", "(_V).softmax(-2)"),
     (
         "applied a softmax to each item of {step} as a whole",
-        "(V).flatten(1).softmax(-1).view_as(V)",
+        "(_V).flatten(1).softmax(-1).view_as(_V)",
     ),
-    ("subtracted its mean from each row of {step}", "(V) - (V).mean(-1, keepdim=True)"),
-    ("subtracted its largest number from each row of {step}", "(V) - (V).amax(-1, keepdim=True)"),
-    ("divided each row of {step} by its sum", "(V) / (V).sum(-1, keepdim=True)"),
-    ("divided each row of {step} by its length", "(V) / (V).norm(dim=-1, keepdim=True)"),
+    ("subtracted its mean from each row of {step}", "(_V) - (_V).mean(-1, keepdim=True)"),
+    ("subtracted its largest number from each row of {step}", "(_V) - (_V).amax(-1, keepdim=True)"),
+    ("divided each row of {step} by its sum", "(_V) / (_V).sum(-1, keepdim=True)"),
+    ("divided each row of {step} by its length", "(_V) / (_V).norm(dim=-1, keepdim=True)"),
     (
         "brought each row of {step} to mean 0 and variance 1",
-        "((V) - (V).mean(-1, keepdim=True)) / (V).std(-1, correction=0, keepdim=True)",
+        "((_V) - (_V).mean(-1, keepdim=True)) / (_V).std(-1, correction=0, keepdim=True)",
     ),
-    ("set the negative numbers of {step} to 0", "(V).clamp(min=0)"),
-    ("used the absolute value of {step}", "(V).abs()"),
-    ("set what lies above the diagonal of {step} to 0", "(V).tril()"),
-    ("masked the future in {step}", "(V) + (V).new_full((V).shape, -torch.inf).triu(1)"),
-    ("masked the past in {step}", "(V) + (V).new_full((V).shape, -torch.inf).tril(-1)"),
-    ("set the diagonal of {step} to 0", "(V) - (V) * torch.eye((V).shape[-1])"),
-    ("reversed {step} along the last axis", "(V).flip(-1)"),
-    ("moved {step} one place on along the last axis", "(V).roll(1, -1)"),
-    ("moved {step} one place on along the axis before the last", "(V).roll(1, -2)"),
-    ("moved {step} one place back along the axis before the last", "(V).roll(-1, -2)"),
-    ("used the first item of {step} for all items", "(V)[:1].expand((V).shape)"),
-    ("used the last item of {step} for all items", "(V)[-1:].expand((V).shape)"),
-    ("used the mean over all items of {step}", "(V).mean(0, keepdim=True).expand((V).shape)"),
-    ("kept no gradient of {step}", "(V).detach()"),
-    ("negated {step}", "~(V)"),
-    ("added 1 to {step}", "(V) + 1"),
-    ("subtracted 1 from {step}", "(V) - 1"),
+    ("set the negative numbers of {step} to 0", "(_V).clamp(min=0)"),
+    ("used the absolute value of {step}", "(_V).abs()"),
+    ("set what lies above the diagonal of {step} to 0", "(_V).tril()"),
+    ("masked the future in {step}", "(_V) + (_V).new_full((_V).shape, -torch.inf).triu(1)"),
+    ("masked the past in {step}", "(_V) + (_V).new_full((_V).shape, -torch.inf).tril(-1)"),
+    ("set the diagonal of {step} to 0", "(_V) - (_V) * torch.eye((_V).shape[-1])"),
+    ("reversed {step} along the last axis", "(_V).flip(-1)"),
+    ("moved {step} one place on along the last axis", "(_V).roll(1, -1)"),
+    ("moved {step} one place on along the axis before the last", "(_V).roll(1, -2)"),
+    ("moved {step} one place back along the axis before the last", "(_V).roll(-1, -2)"),
+    ("used the first item of {step} for all items", "(_V)[:1].expand((_V).shape)"),
+    ("used the last item of {step} for all items", "(_V)[-1:].expand((_V).shape)"),
+    ("used the mean over all items of {step}", "(_V).mean(0, keepdim=True).expand((_V).shape)"),
+    ("kept no gradient of {step}", "(_V).detach()"),
+    ("negated {step}", "~(_V)"),
+    ("squared {step}", "(_V) ** 2"),
+    ("added 1 to {step}", "(_V) + 1"),
+    ("subtracted 1 from {step}", "(_V) - 1"),
 )
 # What may be done to the last step besides.
 _AT_THE_END = (
-    ("used the logarithm of {step}", "(V).log()"),
-    ("applied a softmax and the logarithm to {step}", "(V).log_softmax(-1)"),
-    ("raised e to the power of {step}", "(V).exp()"),
-    ("squared {step}", "(V) ** 2"),
-    ("used the root of {step}", "(V) ** 0.5"),
-    ("put a sigmoid around {step}", "(V).sigmoid()"),
-    ("put a tanh around {step}", "(V).tanh()"),
-    ("doubled {step}", "(V) * 2"),
-    ("halved {step}", "(V) / 2"),
-    ("rounded {step} to whole numbers", "(V).round()"),
-    ("set NaN in {step} to 0", "(V).nan_to_num(0.0)"),
-    ("divided each column of {step} by its sum", "(V) / (V).sum(-2, keepdim=True)"),
+    ("used the logarithm of {step}", "(_V).log()"),
+    ("applied a softmax and the logarithm to {step}", "(_V).log_softmax(-1)"),
+    ("raised e to the power of {step}", "(_V).exp()"),
+    ("used the root of {step}", "(_V) ** 0.5"),
+    ("put a sigmoid around {step}", "(_V).sigmoid()"),
+    ("put a tanh around {step}", "(_V).tanh()"),
+    ("doubled {step}", "(_V) * 2"),
+    ("halved {step}", "(_V) / 2"),
+    ("rounded {step} to whole numbers", "(_V).round()"),
+    ("set NaN in {step} to 0", "(_V).nan_to_num(0.0)"),
+    ("divided each column of {step} by its sum", "(_V) / (_V).sum(-2, keepdim=True)"),
 )
 
 
@@ -332,10 +335,10 @@ def afterwards(names: Sequence[tuple[str, str]], *, last: bool) -> Iterator[Chan
         yield Change("afterwards", _around(code), words)
     for name, called in names:
         for words, code in (
-            (f"added {called} to {{step}}", f"(V) + ({name})"),
-            (f"multiplied {{step}} by {called}", f"(V) * ({name})"),
-            (f"divided {{step}} by {called}", f"(V) / ({name})"),
-            (f"divided {{step}} by the root of {called}", f"(V) / ({name}) ** 0.5"),
+            (f"added {called} to {{step}}", f"(_V) + ({name})"),
+            (f"multiplied {{step}} by {called}", f"(_V) * ({name})"),
+            (f"divided {{step}} by {called}", f"(_V) / ({name})"),
+            (f"divided {{step}} by the root of {called}", f"(_V) / ({name}) ** 0.5"),
         ):
             yield Change("afterwards", _around(code), words)
 
@@ -352,12 +355,12 @@ def is_length(node: Any) -> bool:
 
 
 def _around(code: str) -> Callable[[Any], Any]:
-    """Puts a node in the place of each `V` in an expression."""
+    """Puts a node in the place of each `_V` in an expression."""
 
     def make(node: Any) -> Any:
         class Put(ast.NodeTransformer):
             def visit_Name(self, name: ast.Name) -> Any:
-                return copy.deepcopy(node) if name.id == "V" else name
+                return copy.deepcopy(node) if name.id == "_V" else name
 
         return Put().visit(ast.parse(code, mode="eval").body)
 
@@ -473,11 +476,11 @@ def _twice(node: Any) -> Any:
 def _as_view(node: Any) -> Any:
     """`x.reshape(x.mT.shape)` for `x.mT`: the shape of a transpose, with nothing moved."""
     held = node.value if isinstance(node, ast.Attribute) else node.func.value
-    made = _around("(V).reshape(W.shape)")(held)
+    made = _around("(_V).reshape(_W.shape)")(held)
 
     class Put(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> Any:
-            return copy.deepcopy(node) if name.id == "W" else name
+            return copy.deepcopy(node) if name.id == "_W" else name
 
     return Put().visit(made)
 

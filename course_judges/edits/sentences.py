@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from course_judges.edits.operators import MODULES, called
@@ -72,6 +72,7 @@ _INSTEAD: dict[tuple[type[ast.AST], type[ast.AST]], str] = {
     (ast.Div, ast.Mult): "multiplied instead of dividing by {} in {step}",
     (ast.BitAnd, ast.BitOr): "used “or” instead of “and” in {step}",
     (ast.BitOr, ast.BitAnd): "used “and” instead of “or” in {step}",
+    (ast.Pow, ast.Mult): "multiplied by {} instead of using it as an exponent in {step}",
 }
 
 
@@ -223,9 +224,18 @@ def _arguments(before: Any, after: Any, names: Mapping[str, str]) -> str:
 
 def _left_alone(before: Any, _: Any, names: Mapping[str, str]) -> str:
     if isinstance(before.op, ast.Pow):
-        return _root(before, before.left, names)
+        return _power_left_out(before, names)
     what, form = said(before.right, names), _LEFT_OUT.get(type(before.op), "")
     return form.replace("{}", what) if what else ""
+
+
+def _power_left_out(before: Any, names: Mapping[str, str]) -> str:
+    base, power = said(before.left, names), ast.unparse(before.right)
+    if power in ("0.5", "2"):
+        kind = "root" if power == "0.5" else "square"
+        return f"left out the {kind} of {base} in {{step}}" if base else ""
+    exponent = said(before.right, names)
+    return f"used {base} without the exponent {exponent} in {{step}}" if base and exponent else ""
 
 
 def _right_alone(before: Any, _: Any, names: Mapping[str, str]) -> str:
@@ -357,6 +367,92 @@ _PHRASES = {
     ),
     "exchanged-choices": lambda *_: "exchanged the two choices in {step}",
     "negated-mask": lambda *_: "masked exactly what should be seen in {step}",
+}
+
+
+def teaches(operator: str, before: Any, after: Any) -> str:
+    """What holds of every edit of a kind, whatever the task; empty if there is nothing to add.
+
+    Parameters
+    ----------
+    operator : str
+        Its `Change.operator`.
+    before, after : AST
+        The node as it was, and what stands in its place.
+    """
+    say = _TEACHES.get(operator)
+    return say(before, after) if say else ""
+
+
+def _of_keyword(before: Any, after: Any) -> str:
+    kept = {one.arg for one in after.keywords}
+    gone = {one.arg for one in before.keywords} - kept
+    if gone & {"keepdim", "keepdims"}:
+        return (
+            "Without it the axis is gone, and broadcasting then aligns what is left from the end."
+        )
+    return ""
+
+
+def _of_function(before: Any, after: Any) -> str:
+    return _OF_FUNCTIONS.get((called(before), called(after)), "")
+
+
+def _of_diagonal(before: Any, _: Any) -> str:
+    return {
+        "tril": "Diagonal 0 is the last one that `tril` keeps; 1 also keeps the place after it, "
+        "and −1 leaves it out.",
+        "triu": "Diagonal 0 is the first one that `triu` keeps; −1 also keeps the place before "
+        "it, and 1 leaves it out.",
+    }[called(before)]
+
+
+def _of_comparison(before: Any, after: Any) -> str:
+    signs = {_SIGNS.get(type(node.ops[0]), "") for node in (before, after)}
+    if signs in ({"<", "≤"}, {">", "≥"}):
+        return "The two differ only where both sides are equal."
+    return ""
+
+
+_OF_FUNCTIONS = {
+    ("exp", "exp2"): "`exp2` has powers of 2 instead of e.",
+    ("log", "log2"): "`log2` counts in powers of 2, so it is log / log(2).",
+    ("log", "log10"): "`log10` counts in powers of 10.",
+    ("sum", "mean"): "A mean is a sum divided by how many there are.",
+    ("mean", "sum"): "A sum grows with how many there are.",
+    ("softmax", "sigmoid"): "A sigmoid looks at each number alone, so a row doesn't sum to 1.",
+    ("softmax", "log_softmax"): "`log_softmax` gives the logarithms of the weights.",
+    ("log_softmax", "softmax"): "`softmax` gives the weights themselves, not their logarithms.",
+    ("var", "std"): "`std` is the root of `var`.",
+    ("std", "var"): "`var` is the square of `std`.",
+    (
+        "tril",
+        "triu",
+    ): "`tril` keeps what lies on and below the diagonal, and `triu` what lies on and above it.",
+    (
+        "triu",
+        "tril",
+    ): "`triu` keeps what lies on and above the diagonal, and `tril` what lies on and below it.",
+    ("cat", "stack"): "`stack` makes a new axis, and `cat` joins along one that is there.",
+    ("stack", "cat"): "`cat` joins along an axis that is there, and `stack` makes a new one.",
+}
+_TEACHES: dict[str, Callable[[Any, Any], str]] = {
+    "view": lambda *_: (
+        "`view` and `reshape` only read the same numbers in the same order; a transpose moves them."
+    ),
+    "half": lambda *_: (
+        "`n ** 1 / 2` is half of n, because `**` binds more tightly than `/`. Write `n ** 0.5`."
+    ),
+    "double": lambda *_: (
+        "`x / n ** 1 / 2` divides by n and then by 2, because `**` binds more tightly than `/`. "
+        "Write `n ** 0.5`."
+    ),
+    "keyword": _of_keyword,
+    "function": _of_function,
+    "diagonal": _of_diagonal,
+    "comparison": _of_comparison,
+    "correction": lambda *_: "`var` and `std` divide by n − 1 unless you write `correction=0`.",
+    "everything": lambda *_: "Without `dim`, it takes all numbers of the tensor together.",
 }
 
 

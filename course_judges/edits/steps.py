@@ -23,8 +23,9 @@ from typing import Any
 
 from course_judges.edits import operators
 from course_judges.edits.operators import Change, changed
-from course_judges.edits.sentences import phrase, said
+from course_judges.edits.sentences import phrase, said, teaches
 
+_AXES = re.compile(r"used axis (\S+) instead of axis (\S+) ")
 _FOR_THE_READER = re.compile(r"\s*[(:].*$")
 
 
@@ -68,12 +69,15 @@ class Edit:
         Where: the name of the step, and of the second one after " and ".
     lines : mapping of int to str
         The lines that are different, counted from 0.
+    teaches : str
+        What holds of every edit of this kind; may be empty.
     """
 
     operator: str
     says: str
     step: str
     lines: dict[int, str] = field(hash=False)
+    teaches: str = ""
 
 
 def source_of(answer: Any) -> str:
@@ -133,8 +137,8 @@ def edits(source: str) -> Iterator[Edit]:
     made: dict[int, list[tuple[tuple[int, int, str], Edit]]] = {}
     for number, step in enumerate(found):
         made[number] = []
-        for place, text, change, words in _changed(step, called):
-            edit = Edit(change, words, step.name, _replaced(step, text, lines))
+        for place, text, change, words, lesson in _changed(step, called):
+            edit = Edit(change, words, step.name, _replaced(step, text, lines), lesson)
             program = changed(source, edit.lines)
             if program not in seen and _compiles(program):
                 seen.add(program)
@@ -144,6 +148,7 @@ def edits(source: str) -> Iterator[Edit]:
             yield swapped
     for of_step in made.values():
         yield from (edit for _, edit in of_step)
+    yield from _along_another_axis([edit for of_step in made.values() for _, edit in of_step])
     for number, (first, second) in enumerate(pairwise(found)):
         if _alike(first, second):
             yield from _at_both(dict(made[number]), dict(made[number + 1]))
@@ -186,8 +191,8 @@ def _head(node: Any) -> list[Any]:
 
 def _changed(
     step: Step, called: dict[str, str]
-) -> Iterator[tuple[tuple[int, int, str], str, str, str]]:
-    """(place, new text of the statement, operator, words) of each change of a step.
+) -> Iterator[tuple[tuple[int, int, str], str, str, str, str]]:
+    """(place, new text of the statement, operator, words, lesson) of each change of a step.
 
     A place is the same for the same change of two steps that are alike.
     """
@@ -215,10 +220,11 @@ def _changed(
                 if operators.is_length(top) and (of := said(_head(statement)[0], inside)):
                     words = f"used {of} for {step.name}"
                 if words:
-                    yield (number, count, change.operator), text, change.operator, words
+                    lesson = teaches(change.operator, node, new)
+                    yield (number, count, change.operator), text, change.operator, words, lesson
     if isinstance(step.node, ast.Assign | ast.AugAssign | ast.Expr):
         words = phrase("left-out", step.node, None, step.name, called)
-        yield (-1, 0, "left-out"), "pass", "left-out", words
+        yield (-1, 0, "left-out"), "pass", "left-out", words, ""
 
 
 def _in_named_arguments(top: Any) -> Iterator[Any]:
@@ -303,6 +309,20 @@ def _shape(node: Any) -> str:
     return ast.dump(node)
 
 
+def _along_another_axis(made: list[Edit]) -> Iterator[Edit]:
+    """Another axis at every step that runs along the same one."""
+    groups: dict[tuple[str, str], list[Edit]] = {}
+    for edit in made:
+        if edit.operator == "axis" and (axes := _AXES.match(edit.says)):
+            groups.setdefault((axes[1], axes[2]), []).append(edit)
+    for (new, old), edits_of_axis in groups.items():
+        steps_of_axis = list(dict.fromkeys(edit.step for edit in edits_of_axis))
+        if len(steps_of_axis) == len(edits_of_axis) > 1:
+            both = " and ".join(steps_of_axis)
+            lines = {number: text for edit in edits_of_axis for number, text in edit.lines.items()}
+            yield Edit("axis", f"used axis {new} instead of axis {old} in {both}", both, lines)
+
+
 def _at_both(
     first: dict[tuple[int, int, str], Edit], second: dict[tuple[int, int, str], Edit]
 ) -> Iterator[Edit]:
@@ -314,7 +334,7 @@ def _at_both(
         if one.says.replace(one.step, "") == other.says.replace(other.step, ""):
             both = f"{one.step} and {other.step}"
             says = one.says.replace(one.step, both)
-            yield Edit(one.operator, says, both, {**one.lines, **other.lines})
+            yield Edit(one.operator, says, both, {**one.lines, **other.lines}, one.teaches)
 
 
 def _each_as_the_other(

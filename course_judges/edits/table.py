@@ -37,6 +37,8 @@ class Variant:
         How each case ends, in the first draw of a check and in the second; see `ending`.
     alike : tuple of str
         The other edits with the same results, by what they say.
+    teaches : str
+        What holds of every edit of its kind; may be empty.
     module, source : str
         Where the answer stands, and its source.
     """
@@ -47,6 +49,7 @@ class Variant:
     lines: dict[int, str]
     ends: tuple[str, ...]
     alike: tuple[str, ...]
+    teaches: str
     module: str
     source: str
 
@@ -122,6 +125,7 @@ def _read(path: Path, module: str) -> tuple[Variant, ...]:
             {int(n): text for n, text in one["lines"].items()},
             tuple(one["ends"]),
             tuple(one.get("alike", ())),
+            one.get("teaches", ""),
             module,
             held["source"],
         )
