@@ -51,7 +51,7 @@ def recognize_edit(
 
 
 def says_nothing(evidence: Evidence, probe: Probe) -> bool:
-    """True if all that is wrong in an answer is an input that it returns, or one number
+    """True if an answer returns an input where it is wrong and largest, or one number
     everywhere: many edits may do that, none of which was made.
     """
     wrong = [case for case in probe.cases if not evidence.same(case)]
@@ -61,8 +61,10 @@ def says_nothing(evidence: Evidence, probe: Probe) -> bool:
         for name, value in evidence.answers.values.items()
         if name.split(".")[0] in wrong and not isinstance(value, str) and value.size > 1
     ]
-    return all(trivial(evidence, case) for case in wrong) or (
-        bool(returned) and all(any(same_value(value, x) for x in given) for value in returned)
+    # A small one, such as a text of one symbol, may equal an input for another reason.
+    most = max((value.size for value in returned), default=0)
+    return all(trivial(evidence, case) for case in wrong) or any(
+        value.size == most and any(same_value(value, x) for x in given) for value in returned
     )
 
 

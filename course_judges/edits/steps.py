@@ -16,6 +16,7 @@ import io
 import re
 import textwrap
 import tokenize
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -364,8 +365,11 @@ def _each_as_the_other(
 
 
 def _compiles(program: str) -> bool:
+    """True unless Python refuses a program, or warns of it before it runs."""
     try:
-        compile(program, "<variant>", "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)
+            compile(program, "<variant>", "exec")
     except (SyntaxError, ValueError):
         return False
     return True
