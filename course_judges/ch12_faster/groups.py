@@ -18,59 +18,70 @@ from course_judges.ch12_faster.weights import (
     READABLE,
     factor_of_scores,
     of_a_factor,
-    of_no_softmax,
     sight,
-    total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-Pool = Callable[[Tensor, int], Tensor]
+Answer = Callable[[Tensor, Tensor, Tensor, Tensor, int, int], Tensor]
+Pool = Callable[[Tensor, int, int], Tensor]
 
 
-def _mean_of_neighbors(heads: Tensor, n_group: int) -> Tensor:
-    """(H, D, C) → (H, D, C): each head with what its group shares."""
-    pooled = heads.unflatten(0, (n_group, -1)).mean(dim=1)  # (G, D, C)
-    return pooled.repeat_interleave(len(heads) // n_group, dim=0)
+def grouped_attention(
+    x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
+) -> Tensor:
+    """A right answer to 12/groups: (B, T, C), (H · D, C) three times → (B, T, H · D)."""
+    members = n_head // n_group
+
+    def pooled(heads: Tensor) -> Tensor:
+        groups = heads.unflatten(0, (n_group, members))
+        mean = groups.mean(dim=1)  # the mean of each group (G, D, C)
+        return mean.repeat_interleave(members, dim=0)
+
+    queries = query.unflatten(0, (n_head, -1))
+    keys = key.unflatten(0, (n_head, -1))
+    values = value.unflatten(0, (n_head, -1))
+    keys = pooled(keys)  # the pooling of the keys (H, D, C)
+    values = pooled(values)  # the pooling of the values (H, D, C)
+    q = x[:, None] @ queries.mT  # the queries (B, H, T, D)
+    k = x[:, None] @ keys.mT  # the keys (B, H, T, D)
+    v = x[:, None] @ values.mT
+    D = q.shape[-1]  # D
+    scores = q @ k.mT / math.sqrt(D)  # the scores (B, H, T, T)
+    past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()  # the mask (T, T)
+    masked = scores.masked_fill(~past, -torch.inf)  # the masked scores (B, H, T, T)
+    weights = masked.softmax(dim=-1)  # the weights (B, H, T, T)
+    found = weights @ v
+    return found.transpose(1, 2).flatten(2)  # your outputs (B, T, H · D)
+
+
+def _pooled(heads: Tensor, n_head: int, n_group: int) -> Tensor:
+    """(H · D, C) → (H · D, C): each head with what its group shares."""
+    pooled = heads.view(n_group, n_head // n_group, -1, heads.shape[-1]).mean(dim=1, keepdim=True)
+    return pooled.expand(-1, n_head // n_group, -1, -1).reshape(heads.shape)
 
 
 def _variant(
-    keys: Pool = _mean_of_neighbors,
-    values: Pool = _mean_of_neighbors,
+    keys: Pool = _pooled,
+    values: Pool = _pooled,
     *,
-    queries: Pool = lambda heads, _: heads,
-    split: Callable[[Tensor, int], Tensor] = lambda w, H: w.view(H, -1, w.shape[-1]),
-    causal: bool = True,
-    scale: Callable[[int, int, int], float] = lambda D, C, H: math.sqrt(D),  # noqa: ARG005
-    merged: Callable[[Tensor], Tensor] = lambda found: found.transpose(1, 2).flatten(2),
-    hidden: float = -torch.inf,
-    diagonal: int = 1,
-    past: bool = False,
-    after_softmax: bool = False,
-    over: int = -1,
-    transposed: bool = False,
-    shared_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
-    queries_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
-) -> Callable[..., Tensor]:
+    queries: Pool = lambda heads, *_: heads,
+    scale: Callable[[int, int, int], float] = lambda D, C, H: 1.0,  # noqa: ARG005
+) -> Answer:
+    """An answer that shares keys and values in another way, or multiplies its scores."""
+
     def answer(
         x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
     ) -> Tensor:
-        C = x.shape[-1]
-        query, key, value = (split(w, n_head) for w in (query, key, value))  # (H, D, C)
-        parts = (queries(query, n_group), keys(key, n_group), values(value, n_group))
-        q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
-        q, k, v = queries_cut(q, n_head), shared_cut(k, n_group), shared_cut(v, n_group)
-        scores = q @ k.mT / scale(q.shape[-1], C, n_head)  # (B, H, T, T)
-        scores = scores.mT if transposed else scores
-        future = torch.ones(scores.shape[-2:], dtype=torch.bool)
-        future = future.tril(diagonal) if past else future.triu(diagonal)
-        if causal and not after_softmax:
-            scores = scores.masked_fill(future, hidden)
-        weights = scores.softmax(dim=over)
-        return merged((weights.masked_fill(future, 0.0) if after_softmax else weights) @ v)
+        q, k, v = (
+            share(weights, n_head, n_group)
+            for share, weights in ((queries, query), (keys, key), (values, value))
+        )
+        q = q * scale(len(q) // n_head, x.shape[-1], n_head)
+        return grouped_attention(x, q, k, v, n_head, n_head)
 
     return answer
 
@@ -87,45 +98,19 @@ def _repeats(evidence: Evidence) -> str:
     of a group have to be neighbors. {_groups(evidence)}""")
 
 
-def _every_nth(heads: Tensor, n_group: int) -> Tensor:
-    pooled = heads.unflatten(0, (-1, n_group)).mean(dim=0)  # (G, D, C)
-    return pooled.repeat(len(heads) // n_group, 1, 1)
+def _every_nth(heads: Tensor, n_head: int, n_group: int) -> Tensor:
+    pooled = heads.view(n_head // n_group, n_group, -1, heads.shape[-1]).mean(dim=0)
+    return pooled.repeat(n_head // n_group, 1, 1).view(heads.shape)
 
 
-def _repeated(heads: Tensor, n_group: int) -> Tensor:
-    pooled = heads.unflatten(0, (n_group, -1)).mean(dim=1)
-    return pooled.repeat(len(heads) // n_group, 1, 1)
+def _repeated(heads: Tensor, n_head: int, n_group: int) -> Tensor:
+    pooled = heads.view(n_group, n_head // n_group, -1, heads.shape[-1]).mean(dim=1)
+    return pooled.repeat(n_head // n_group, 1, 1).view(heads.shape)
 
 
-def _of_group_0(heads: Tensor, n_group: int) -> Tensor:
-    return _mean_of_neighbors(heads, n_group)[:1].expand_as(heads)
-
-
-def _summed(heads: Tensor, n_group: int) -> Tensor:
-    return _mean_of_neighbors(heads, n_group) * (len(heads) // n_group)
-
-
-def _first_of_each(heads: Tensor, n_group: int) -> Tensor:
-    each = len(heads) // n_group
-    return heads[::each].repeat_interleave(each, dim=0)
-
-
-def _last_of_each(heads: Tensor, n_group: int) -> Tensor:
-    each = len(heads) // n_group
-    return heads[each - 1 :: each].repeat_interleave(each, dim=0)
-
-
-def _largest(heads: Tensor, n_group: int) -> Tensor:
-    largest = heads.unflatten(0, (n_group, -1)).amax(dim=1)
-    return largest.repeat_interleave(len(heads) // n_group, dim=0)
-
-
-def _own(heads: Tensor, _: int) -> Tensor:
-    return heads
-
-
-def _all_together(heads: Tensor, _: int) -> Tensor:
-    return heads.mean(dim=0, keepdim=True).expand_as(heads)
+def _last_of_each(heads: Tensor, n_head: int, n_group: int) -> Tensor:
+    last = heads.view(n_group, n_head // n_group, -1, heads.shape[-1])[:, -1:]
+    return last.expand(-1, n_head // n_group, -1, -1).reshape(heads.shape)
 
 
 _group_is_every_nth_head = mistake(
@@ -134,76 +119,13 @@ _group_is_every_nth_head = mistake(
 
 _repeated_in_turn = mistake(
     "You pooled neighbors, but then gave head 0 group 0, head 1 group 1, and so on in turn.",
-    _repeats,
+    lambda e: unwrapped(f"""If you used `repeat`: it puts whole copies one after another, but the
+    heads of a group have to be neighbors. {_groups(e)}"""),
 )(_variant(_repeated, _repeated))
-
-_values_repeated_in_turn = mistake(
-    "You gave the values of the groups to the heads in turn, but the keys are right.",
-    _repeats,
-)(_variant(values=_repeated))
-
-_keys_repeated_in_turn = mistake(
-    "You gave the keys of the groups to the heads in turn, but the values are right.",
-    _repeats,
-)(_variant(keys=_repeated))
-
-_group_0_for_all = mistake(
-    "All your heads use the keys and values of group 0, but each group has its own.",
-    lambda e: unwrapped(f"""Heads {listed(range(e.number("H") // e.number("G"), e.number("H")))}
-    belong to other groups. {_groups(e)}"""),
-)(_variant(_of_group_0, _of_group_0))
-
-_summed_not_averaged = mistake(
-    "You added up the keys and values of a group instead of taking their mean.", _groups
-)(_variant(_summed, _summed))
-
-_first_head_of_each_group = mistake(
-    "Each group uses the key and value of its first head instead of the mean of all.", _groups
-)(_variant(_first_of_each, _first_of_each))
-
-_summed_values = mistake(
-    "You averaged the keys of a group but added up its values, which should be averaged, too.",
-    _groups,
-)(_variant(values=_summed))
-
-_summed_keys = mistake(
-    "You averaged the values of a group but added up its keys, which should be averaged, too.",
-    _groups,
-)(_variant(keys=_summed))
 
 _last_head_of_each_group = mistake(
     "Each group uses the key and value of its last head instead of the mean of all.", _groups
 )(_variant(_last_of_each, _last_of_each))
-
-_keys_of_one_head = mistake(
-    "Each group uses the key of one of its heads instead of the mean of all, but your values are "
-    "right.",
-    _groups,
-    also=(_variant(keys=_last_of_each),),
-)(_variant(keys=_first_of_each))
-
-_values_of_one_head = mistake(
-    "Each group uses the value of one of its heads instead of the mean of all, but your keys are "
-    "right.",
-    _groups,
-    also=(_variant(values=_last_of_each),),
-)(_variant(values=_first_of_each))
-
-_keys_of_group_0 = mistake(
-    "All your heads use the keys of group 0, but each group has its own. Your values are right.",
-    _groups,
-)(_variant(keys=_of_group_0))
-
-_values_of_group_0 = mistake(
-    "All your heads use the values of group 0, but each group has its own. Your keys are right.",
-    _groups,
-)(_variant(values=_of_group_0))
-
-_largest_of_each_group = mistake(
-    "You took the largest of a group's weights at each place instead of their mean.",
-    _groups,
-    also=(_variant(keys=_largest), _variant(values=_largest)),
-)(_variant(_largest, _largest))
 
 
 def _rows_as_read(order: str) -> Pool:
@@ -211,12 +133,11 @@ def _rows_as_read(order: str) -> Pool:
     (groups, D, members).
     """
 
-    def pooled(heads: Tensor, n_group: int) -> Tensor:
-        H, D, C = heads.shape
-        lengths = {"G": n_group, "D": D, "m": H // n_group}
-        rows = heads.reshape(*(lengths[axis] for axis in order), C)
-        mean = torch.einsum(f"{order}c->GDc", rows) / lengths["m"]
-        return mean.repeat_interleave(lengths["m"], dim=0)
+    def pooled(heads: Tensor, n_head: int, n_group: int) -> Tensor:
+        lengths = {"G": n_group, "m": n_head // n_group, "D": len(heads) // n_head}
+        rows = heads.reshape(*(lengths[axis] for axis in order), heads.shape[-1])
+        mean = torch.einsum(f"{order}c->GDc", rows)[:, None] / lengths["m"]
+        return mean.expand(-1, lengths["m"], -1, -1).reshape(heads.shape)
 
     return pooled
 
@@ -235,158 +156,65 @@ _members_after_rows = mistake(
         _variant(keys, values)
         for order in ("GDm", "mDG", "DGm", "DmG")
         for read in (_rows_as_read(order),)
-        for keys, values in ((read, read), (read, _mean_of_neighbors), (_mean_of_neighbors, read))
+        for keys, values in ((read, read), (read, _pooled), (_pooled, read))
     ),
 )(_variant(_rows_as_read("GDm"), _rows_as_read("GDm")))
-
-_values_not_pooled = mistake("Your groups share keys, but each head kept its own values.", _groups)(
-    _variant(values=_own)
-)
-
-_keys_not_pooled = mistake("Your groups share values, but each head kept its own keys.", _groups)(
-    _variant(keys=_own)
-)
 
 _queries_pooled = mistake(
     "You pooled the queries, too, so all heads of a group find the same.",
     lambda e: f"Only keys and values are shared, and each head keeps its own query. {_groups(e)}",
-)(_variant(queries=_mean_of_neighbors))
+)(_variant(queries=_pooled))
 
-_queries_for_keys = mistake(
-    "You pooled the queries and left the keys as they are, but keys should be pooled, and not "
-    "queries.",
-    _groups,
-)(_variant(_own, queries=_mean_of_neighbors))
-
-_queries_and_keys_exchanged = mistake(
-    "You exchanged queries and keys, so the groups share queries, and each head has its own key.",
-    _groups,
-)(lambda x, query, key, value, n_head, n_group: _variant()(x, key, query, value, n_head, n_group))
-
-_nothing_shared = mistake("You ignored `n_group`: each head kept its own key and value.", _groups)(
-    _variant(_own, _own)
-)
-
-_one_group_for_all = mistake(
-    "All your heads share one key and one value, whatever `n_group` is.", _groups
-)(_variant(_all_together, _all_together))
-
-_no_scale = families.no_scale(_groups)(_variant(scale=lambda D, C, H: 1.0))  # noqa: ARG005
-
-_scale_by_channels = families.scale_by_channels(_groups)(
-    _variant(scale=lambda D, C, H: math.sqrt(C))  # noqa: ARG005
-)
+_no_scale = families.no_scale(_groups)(Like("left-out-the-division-by-root-of-D-in-the-scores"))
 
 _scale_by_a_share_of_channels = mistake(
     "You divided the scores by √(C / H) instead of √D.",
     lambda e: f"D is the number of rows of a head's weights, and H · D need not be C. {_groups(e)}",
-)(_variant(scale=lambda D, C, H: math.sqrt(C / H)))  # noqa: ARG005
+)(_variant(scale=lambda D, C, H: math.sqrt(D * H / C)))
 
-_scale_by_all_heads = mistake(
-    "You divided the scores by √(H · D), but a score is a sum of D products, so the scale is √D.",
-    _groups,
-)(_variant(scale=lambda D, C, H: math.sqrt(D * H)))  # noqa: ARG005
-
-_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _groups)(
-    _variant(scale=lambda D, C, H: math.sqrt(H))  # noqa: ARG005
+_zero_mask = families.zero_mask(_groups)(
+    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
 )
 
-_scale_multiplied = mistake("You multiplied the scores by √D instead of dividing by it.", _groups)(
-    _variant(scale=lambda D, C, H: 1 / math.sqrt(D))  # noqa: ARG005
-)
-
-_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _groups)(
-    _variant(scale=lambda D, C, H: D)  # noqa: ARG005
-)
-
-_zero_mask = families.zero_mask(_groups)(_variant(hidden=0.0))
-
-_masked_after_softmax = families.masked_after_softmax(_groups)(_variant(after_softmax=True))
-
-_new_hidden = mistake(
-    "Your positions see only those before them, but position t should also see itself.",
-    _groups,
-    also=(_variant(diagonal=0, hidden=-1e9),),
-)(_variant(diagonal=0))
-
-_softmax_over_queries = families.softmax_over_queries(
-    _groups, also=(_variant(over=-2, hidden=-1e9),)
-)(_variant(over=-2))
-
-_softmax_over_heads = mistake(
-    "Your softmax runs over the heads instead of the keys.",
-    lambda e: f"Each head's weights at a position should sum to 1 over the keys. {_groups(e)}",
-    also=(_variant(over=1, hidden=-1e9), _variant(over=1, after_softmax=True)),
-)(_variant(over=1))
-
-_future_alone = families.upper_triangle(
-    _groups, also=(_variant(past=True), _variant(past=True, diagonal=0))
-)(_variant(past=True, diagonal=-1))
-
-_scores_transposed = mistake(
-    "You multiplied keys by queries instead of queries by keys, so your scores are transposed.",
-    lambda e: f"Row t of the scores should hold those of query t with all keys. {_groups(e)}",
-)(_variant(transposed=True))
-
-_no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
+_no_causal_mask = families.no_causal_mask(_groups)(Like("left-out-tril-in-the-mask"))
 
 _members_for_groups = mistake(
     "You made groups of `n_group` heads, but `n_group` is the number of groups.", _groups
 )(
-    _variant(
-        lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
-        lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
+    lambda x, query, key, value, n_head, n_group: grouped_attention(
+        x, query, key, value, n_head, n_head // n_group
     )
 )
+
+
+@mistake(
+    "The channels of your heads alternate in the output, but heads should be side by side.", _groups
+)
+def _channels_interleaved(
+    x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
+) -> Tensor:
+    found = grouped_attention(x, query, key, value, n_head, n_group)
+    return found.unflatten(2, (n_head, -1)).transpose(2, 3).flatten(2)
+
+
+def _with_every_hth_row(answer: Answer) -> Answer:
+    def rows_in_turn(
+        x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
+    ) -> Tensor:
+        q, k, v = (
+            weights.unflatten(0, (-1, n_head)).transpose(0, 1).flatten(0, 1)
+            for weights in (query, key, value)
+        )
+        return answer(x, q, k, v, n_head, n_group)
+
+    return rows_in_turn
+
 
 _rows_in_turn = mistake(
     "Your heads are made of every H-th row of the weights, but rows 0 to D − 1 are head 0.",
     lambda e: f"View (H · D, C) as (H, D, C), not as (D, H, C). {_groups(e)}",
-    also=(
-        _variant(
-            split=lambda w, H: w.view(-1, H, w.shape[-1]).transpose(0, 1),
-            merged=lambda found: found.permute(0, 2, 3, 1).flatten(2),
-        ),
-    ),
-)(_variant(split=lambda w, H: w.view(-1, H, w.shape[-1]).transpose(0, 1)))
-
-_heads_not_moved = mistake(
-    "You flattened the heads' outputs without moving the head axis behind the positions.",
-    lambda e: f"(B, H, T, D) has to become (B, T, H, D) first. {_groups(e)}",
-)(_variant(merged=lambda found: found.reshape(len(found), found.shape[2], -1)))
-
-
-def _cut_across_positions(heads: Tensor, n: int) -> Tensor:
-    """(B, H, T, D) → (B, H, T, D): n different heads, with (B, T, n · D) read as (B, n, T, D)."""
-    B, H, T, D = heads.shape
-    each = H // n
-    flat = heads[:, ::each].transpose(1, 2).reshape(B, n, T, D)
-    return flat.repeat_interleave(each, dim=1)
-
-
-def _positions_of_group_0(evidence: Evidence) -> str:
-    T, G = evidence.number("T"), evidence.number("G")
-    return unwrapped(f"""Then group 0 is made of positions {listed(range((T - 1) // G + 1))} alone,
-    with numbers of several groups. View as (B, T, G, D), and then move the axis of the groups in
-    front of that of the positions. {_groups(evidence)}""")
-
-
-_groups_cut_across_positions = mistake(
-    "You viewed keys and values, (B, T, G · D), as (B, G, T, D) without moving an axis.",
-    _positions_of_group_0,
-    also=(
-        _variant(shared_cut=_cut_across_positions, queries_cut=_cut_across_positions),
-        _variant(
-            shared_cut=_cut_across_positions,
-            queries_cut=_cut_across_positions,
-            merged=lambda found: found.reshape(len(found), found.shape[2], -1),
-        ),
-    ),
-)(_variant(shared_cut=_cut_across_positions))
-
-_channels_interleaved = mistake(
-    "The channels of your heads alternate in the output, but heads should be side by side.", _groups
-)(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+    also=(_with_every_hth_row(_channels_interleaved.answer),),
+)(_with_every_hth_row(grouped_attention))
 
 
 def _own_values(evidence: Evidence) -> Array:
@@ -425,22 +253,9 @@ def _times_the_mean(evidence: Evidence) -> str:
     times = float((mine * right).sum() / (right * right).sum())
     if not close(mine, times * right).all():
         return ""
-    G, many = evidence.number("G"), evidence.number("H") // evidence.number("G")
-    ways = {many: "1", many / G: f"n_group = {G}", 1 / G: f"{many} · n_group", math.sqrt(many): ""}
-    divisor = next((said for held, said in ways.items() if abs(times / held - 1) < 1e-3), "")
-    divisor = divisor or number(many / times)
-    how = "don't divide it" if divisor == "1" else f"divide it by {divisor}"
-    solved = _solved(evidence)
-    factor = (
-        None
-        if solved is None
-        else factor_of_scores(
-            *(side.reshape(-1, side.shape[-1]) for side in (solved[0] / times, solved[1]))
-        )
-    )
-    too = ", and so are your keys" if factor and abs(factor / times - 1) < READABLE else ""
-    return unwrapped(f"""Your values are {number(times)} times the mean of their group{too}. A group
-    has {many} members, so divide their sum by {many}. You seem to {how}.""")
+    many = evidence.number("H") // evidence.number("G")
+    return unwrapped(f"""Your values are {number(times)} times the mean of their group. A group has
+    {many} members, so divide their sum by {many}.""")
 
 
 def _in_another_order(evidence: Evidence) -> Finding | None:
@@ -546,13 +361,7 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array) -> str:
     past = np.tril(np.ones((T, T), dtype=bool))
     if np.allclose(mine.sum(axis=1)[:, past], 1, atol=READABLE):
         return "Your weights sum to 1 over the heads, but the softmax should run over the keys."
-    if len(mine) > 1 and np.allclose(mine.sum(axis=0)[:, past], 1, atol=READABLE):
-        return "Your weights sum to 1 over the texts, but the softmax should run over the keys."
     flat = mine.reshape(-1, T), right.reshape(-1, T)
-    if total_of_each(*flat) is not None:
-        return "Your weights have the right proportions, but those of a position should sum to 1."
-    if said := of_no_softmax(*flat, np.tile(past, (len(flat[0]) // T, 1))):
-        return said
     factor = factor_of_scores(*flat)
     if factor is not None:
         G, D = evidence.number("G"), len(evidence.inputs["key"]) // H
@@ -611,7 +420,7 @@ def _alike_in_groups(mine: Array, G: int, H: int) -> bool:
 
 TASK = Task(
     "Heads that share",
-    _variant(),
+    grouped_attention,
     GROUPS,
     (
         Part("With a group for each head, nothing changes.", 1, matches("one_a_head")),
@@ -620,4 +429,23 @@ TASK = Task(
     ),
     cases=("several",),
     properties=(_in_another_order, _other_weights, _shared_otherwise),
+    steps={
+        "the mean of each group": Step(
+            "Each group has one key and one value, the mean of its heads'."
+        ),
+        "the pooling of the keys": Step("The heads of a group share one key, so fewer are kept."),
+        "the pooling of the values": Step(
+            "The heads of a group share one value, so fewer are kept."
+        ),
+        "the queries": Step("Only keys and values are shared, and each head keeps its own query."),
+        "the keys": Step("Keys are made of x by the weights that a group shares."),
+        "D": Step("A score is a sum of D products, so D sets its scale."),
+        "the scores": Step("A score is a sum of D products, so D sets its scale."),
+        "the mask": Step("Position t sees itself and what is before it."),
+        "the masked scores": Step("What is hidden must get no weight, and only e to −∞ is 0."),
+        "the weights": Step("Each position averages over the keys, so its weights sum to 1."),
+        "your outputs": Step(
+            "(B, H, T, D) has to become (B, T, H, D) before the heads are laid side by side."
+        ),
+    },
 )

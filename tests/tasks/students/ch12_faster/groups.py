@@ -71,34 +71,6 @@ def in_turn(x, query, key, value, n_head, n_group):
     return head_by_head(x, query, key, value, n_head, n_group, members=members)
 
 
-def one_for_all(x, query, key, value, n_head, n_group):
-    return head_by_head(x, query, key, value, n_head, 1)
-
-
-def unshared(x, query, key, value, n_head, n_group):
-    return head_by_head(x, query, key, value, n_head, n_head)
-
-
-def own_part(part):
-    """One of key and value is pooled beforehand, the other is each head's own."""
-
-    def answer(x, query, key, value, n_head, n_group):
-        def shared(w):
-            D = len(w) // n_head
-            mean = w.view(n_group, n_head // n_group, D, -1).mean(1, keepdim=True)
-            return mean.expand(-1, n_head // n_group, -1, -1).reshape(w.shape)
-
-        key, value = (key, shared(value)) if part == "key" else (shared(key), value)
-        return head_by_head(x, query, key, value, n_head, n_head)
-
-    return answer
-
-
-def stacked(outs):
-    B, T, D = outs[0].shape
-    return torch.stack(outs, dim=1).reshape(B, T, len(outs) * D)
-
-
 def alternating(outs):
     return torch.stack(outs, dim=-1).flatten(2)
 
@@ -117,30 +89,6 @@ def with_other_mask(change):
         return (weights @ v).transpose(1, 2).reshape(B, T, -1)
 
     return answer
-
-
-def spread_by(share, split=None):
-    """Keys and values of the groups are computed first, and then given to the heads."""
-
-    def answer(x, query, key, value, n_head, n_group):
-        B, T, C = x.shape
-        D = len(query) // n_head
-        k, v = (w.view(n_group, -1, D, C).mean(1).reshape(-1, C) for w in (key, value))
-        cut = split or (lambda y, n: y.view(B, T, n, D).transpose(1, 2))
-        q = (x @ query.T).view(B, T, n_head, D).transpose(1, 2)
-        k, v = share(cut(x @ k.T, n_group), cut(x @ v.T, n_group), n_head // n_group)
-        found = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return found.transpose(1, 2).reshape(B, T, -1)
-
-    return answer
-
-
-def side_by_side(y, each):
-    return torch.repeat_interleave(y, each, 1)
-
-
-def over_and_over(y, each):
-    return torch.cat([y] * each, 1)
 
 
 def as_read(change, *, key=True, value=True):
@@ -162,42 +110,6 @@ def as_read(change, *, key=True, value=True):
 
 def members_innermost(w, n_head, n_group):
     return w.view(n_group, -1, n_head // n_group, w.shape[-1]).mean(2)
-
-
-def of_head(i):
-    return lambda ws: ws[i]
-
-
-def group_0_alone(part):
-    def answer(x, query, key, value, n_head, n_group):
-        each, D = n_head // n_group, len(key) // n_head
-        first = [w[: each * D].view(each, D, -1).mean(0).repeat(n_head, 1) for w in (key, value)]
-        pooled = [
-            w.view(n_group, each, D, -1).mean(1).repeat_interleave(each, 0).flatten(0, 1)
-            for w in (key, value)
-        ]
-        k, v = (first[0], pooled[1]) if part == "key" else (pooled[0], first[1])
-        return head_by_head(x, query, k, v, n_head, n_head)
-
-    return answer
-
-
-def queries_shared_alone(x, query, key, value, n_head, n_group):
-    each, D = n_head // n_group, len(key) // n_head
-    query, value = (
-        w.view(n_group, each, D, -1).mean(1).repeat_interleave(each, 0).flatten(0, 1)
-        for w in (query, value)
-    )
-    return head_by_head(x, query, key, value, n_head, n_head)
-
-
-def keys_times_queries(x, query, key, value, n_head, n_group):
-    _, T, C = x.shape
-    each, D = n_head // n_group, len(query) // n_head
-    k, v = (w.view(n_group, each, D, C).mean(1).repeat_interleave(each, 0) for w in (key, value))
-    q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in (query.view(n_head, D, C), k, v))
-    scores = k @ q.mT / D**0.5 + torch.full((T, T), -torch.inf).triu(1)
-    return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
 
 
 def _mean(n_group):
@@ -257,76 +169,16 @@ def group_as_number_of_members(x, query, key, value, n_head, n_group):
 
 
 WRONG = {
-    "scores-transposed": keys_times_queries,
-    "keys-of-one-head": lambda *given: head_by_head(*given, key_pool=of_head(0)),
-    "values-of-one-head": lambda *given: head_by_head(*given, value_pool=of_head(-1)),
-    "keys-of-group-0": group_0_alone("key"),
-    "values-of-group-0": group_0_alone("value"),
-    "largest-of-each-group": lambda *given: head_by_head(
-        *given, pool=lambda ws: torch.stack(list(ws)).max(0).values
-    ),
     "members-after-rows": as_read(members_innermost),
-    "queries-for-keys": queries_shared_alone,
-    "queries-and-keys-exchanged": lambda x, query, key, *rest: head_by_head(x, key, query, *rest),
-    "scale-multiplied": lambda *given: head_by_head(
-        *given, scale=(len(given[1]) / given[4]) ** 0.5
-    ),
-    "softmax-over-heads": with_other_mask(
-        lambda scores: scores.masked_fill(
-            torch.ones_like(scores).triu(1).bool(), float("-inf")
-        ).softmax(1)
-    ),
-    "future-alone": with_other_mask(
-        lambda scores: scores.masked_fill(
-            torch.ones_like(scores).tril(-1).bool(), float("-inf")
-        ).softmax(-1)
-    ),
-    "values-repeated-in-turn": spread_by(
-        lambda k, v, each: (side_by_side(k, each), over_and_over(v, each))
-    ),
-    "keys-repeated-in-turn": spread_by(
-        lambda k, v, each: (over_and_over(k, each), side_by_side(v, each))
-    ),
-    "group-0-for-all": lambda *given: head_by_head(
-        *given, members=lambda _: range(given[-2] // given[-1])
-    ),
-    "softmax-over-queries": with_other_mask(
-        lambda scores: scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf).softmax(
-            2
-        )
-    ),
-    "groups-cut-across-positions": spread_by(
-        lambda k, v, each: (side_by_side(k, each), side_by_side(v, each)),
-        lambda y, n: y.view(len(y), n, y.shape[1], -1),
-    ),
-    "summed-values": lambda *given: head_by_head(*given, value_pool=sum),
-    "summed-keys": lambda *given: head_by_head(*given, key_pool=sum),
     "last-head-of-each-group": lambda *given: head_by_head(*given, pool=lambda ws: ws[-1]),
-    "scale-without-the-root": lambda *given: head_by_head(*given, scale=given[4] / len(given[1])),
     "zero-mask": with_other_mask(lambda scores: scores.tril().softmax(-1)),
-    "masked-after-softmax": with_other_mask(lambda scores: scores.softmax(-1).tril()),
-    "new-hidden": with_other_mask(
-        lambda scores: scores.masked_fill(torch.ones_like(scores).triu().bool(), -1e9).softmax(-1)
-    ),
     "queries-pooled": queries_shared_too,
     "rows-in-turn": channels_before_heads,
     "scale-by-a-share-of-channels": root_of_channels_by_heads,
-    "scale-by-all-heads": lambda x, query, *given: head_by_head(
-        x, query, *given, scale=len(query) ** -0.5
-    ),
-    "scale-by-heads": lambda *given: head_by_head(*given, scale=given[-2] ** -0.5),
     "group-is-every-nth-head": every_nth,
     "repeated-in-turn": in_turn,
-    "summed-not-averaged": lambda *given: head_by_head(*given, pool=sum),
-    "first-head-of-each-group": lambda *given: head_by_head(*given, pool=lambda ws: ws[0]),
-    "values-not-pooled": own_part("value"),
-    "keys-not-pooled": own_part("key"),
-    "nothing-shared": unshared,
-    "one-group-for-all": one_for_all,
     "no-scale": lambda *given: head_by_head(*given, scale=1.0),
-    "scale-by-channels": lambda x, *given: head_by_head(x, *given, scale=x.shape[-1] ** -0.5),
     "no-causal-mask": lambda *given: head_by_head(*given, causal=False),
-    "heads-not-moved": lambda *given: head_by_head(*given, join=stacked),
     "channels-interleaved": lambda *given: head_by_head(*given, join=alternating),
     "members-for-groups": group_as_number_of_members,
 }
@@ -347,17 +199,11 @@ def members_outside(x, query, key, value, n_head, n_group):
     return found.unflatten(-1, (n_group, n_head // n_group, -1)).transpose(2, 3).flatten(2)
 
 
-def last_head_first(*given):
-    return head_by_head(*given).unflatten(-1, (given[4], -1)).flip(2).flatten(2)
-
-
 ODD = [
     (members_outside, "heads-in-another-order"),
-    (last_head_first, "heads-in-another-order"),
-    (lambda x, query, *rest: head_by_head(x, 0 * query, *rest), "other-weights"),
     (with_other_mask(lambda scores: scores.tril(1).softmax(-1)), "other-weights"),
+    (with_other_mask(lambda scores: scores.softmax(1)), "other-weights"),
     (lambda *given: head_by_head(*given, pool=lambda ws: sum(ws) / 4), "shared-otherwise"),
-    (lambda *given: head_by_head(*given, scale=given[5] ** -0.5), "other-weights"),
     (
         lambda *given: head_by_head(*given, members=lambda h: [(h + 1) % given[4]]),
         "shared-otherwise",
