@@ -12,7 +12,7 @@ import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, held_for_ignored, in_common, row
-from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.judging import Evidence, Part, Step, Task, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
@@ -21,9 +21,11 @@ from course_tasks.verdict import Finding
 
 def batch_ending_at(tokens, ends, block_size, padding):
     """A right answer."""
-    positions = ends[:, None] + torch.arange(1 - block_size, 1)  # (B, T)
-    x = torch.where(positions < 0, padding, tokens[positions.clamp(min=0)])
-    y = torch.where(positions < -1, IGNORED, tokens[(positions + 1).clamp(min=0)])
+    back = torch.arange(1 - block_size, 1)  # the steps back from an end (T,)
+    positions = ends[:, None] + back  # the positions of your inputs (B, T)
+    after = positions + 1  # the positions of your targets (B, T)
+    x = torch.where(positions < 0, padding, tokens[positions.clamp(min=0)])  # your inputs (B, T)
+    y = torch.where(after < 0, -100, tokens[after.clamp(min=0)])  # your targets (B, T)
     return x, y
 
 
@@ -512,4 +514,18 @@ TASK = Task(
     properties=(_targets_missing, holds_integers(("batch.x", "batch.y"), TARGET)),
     examples=(_worked_out,),
     cases=("batch.x",),
+    steps={
+        "the steps back from an end": Step(
+            "A row of T tokens goes back from its end, from 1 − T to 0."
+        ),
+        "the positions of your inputs": Step("Row b ends at position `ends[b]`."),
+        "the positions of your targets": Step(
+            "The target of an input is the token right after it.", TARGET
+        ),
+        "your inputs": Step("Only negative positions are before the text, and hold `padding`."),
+        "your targets": Step(
+            "Position 0 is the first that a target can be read at, and −100 belongs before it.",
+            TARGET,
+        ),
+    },
 )

@@ -17,21 +17,24 @@ from course_judges.ch03_text.targets import (
     row,
     targets_once,
 )
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import number, unwrapped
 
 
 def overlapping_windows(tokens, block_size, stride):
     """A right answer."""
-    last = len(tokens) - 1  # as many inputs as targets
-    M = 1 + max(0, -(-(last - block_size) // stride))
-    positions = torch.arange(M)[:, None] * stride + torch.arange(block_size)  # (M, T)
-    fresh = torch.arange(block_size) >= block_size - stride
-    fresh = fresh.repeat(M, 1)
-    fresh[0] = True
-    x = torch.where(positions < last, tokens[positions.clamp(max=last)], 0)
-    y = torch.where(fresh & (positions < last), tokens[(positions + 1).clamp(max=last)], IGNORED)
+    inputs = len(tokens) - 1  # the number of inputs
+    M = 1 + max(0, -(-(inputs - block_size) // stride))  # the number of windows
+    starts = torch.arange(M)[:, None] * stride  # where your windows begin (M, 1)
+    columns = torch.arange(block_size)  # the columns of a window (T,)
+    positions = starts + columns  # the positions of your inputs (M, T)
+    inside = positions < inputs  # what the text fills (M, T)
+    fresh = columns >= block_size - stride  # which targets are new (T,)
+    counted = inside & (fresh | (starts == 0))  # which targets count (M, T)
+    positions = positions.clamp(max=inputs - 1)
+    x = torch.where(inside, tokens[positions], 0)  # your inputs (M, T)
+    y = torch.where(counted, tokens[positions + 1], -100)  # your targets (M, T)
     return x, y
 
 
@@ -496,4 +499,22 @@ TASK = Task(
         holds_integers(("long.x", "long.y"), TARGET),
     ),
     cases=("long", "short", "exact"),
+    steps={
+        "the number of inputs": Step("The last token of a text is only a target."),
+        "the number of windows": Step("The last window is the first that reaches the last target."),
+        "where your windows begin": Step("Each window begins one stride after the one before."),
+        "the columns of a window": Step("A window has T columns, however short the text is."),
+        "the positions of your inputs": Step(
+            "A window is a stretch of T tokens, one after the other."
+        ),
+        "what the text fills": Step("As long as there is an input, it has a target."),
+        "which targets are new": Step(
+            "A window shares T − stride targets with the one before, where they had more past."
+        ),
+        "which targets count": Step(
+            "No window is before the first one, so all of its targets are new."
+        ),
+        "your inputs": Step("x holds 0 where the text doesn't fill the window, and only there."),
+        "your targets": Step("The target of an input is the token right after it.", TARGET),
+    },
 )

@@ -20,7 +20,7 @@ from course_judges.ch03_text.targets import (
     successors,
     targets_once,
 )
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
@@ -31,17 +31,18 @@ _TEXTS = {"steps": "tokens", "exact": "exact", "over": "over", "few": "few"}
 
 def sequential_windows(tokens, batch_size, block_size, padding):
     """A right answer."""
-    length = -(-(len(tokens) - 1) // batch_size)  # L, rounded up
-    steps = -(-length // block_size)  # S, rounded up
-
-    def lay_out(row, filler):
-        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler).view(
-            batch_size, length
-        )
-        rows = F.pad(rows, (0, steps * block_size - length), value=filler)  # (B, S·T)
-        return rows.view(batch_size, steps, block_size).transpose(0, 1)  # (S, B, T)
-
-    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+    inputs = len(tokens) - 1  # the number of inputs
+    length = -(-inputs // batch_size)  # the length of your rows: L, rounded up
+    steps = -(-length // block_size)  # the number of steps: S, rounded up
+    starts = torch.arange(batch_size)[:, None] * length  # where your rows begin (B, 1)
+    columns = torch.arange(steps * block_size)  # the places in a row (S·T,)
+    positions = starts + columns  # the positions of your inputs (B, S·T)
+    inside = (columns < length) & (positions < inputs)  # the places with an input (B, S·T)
+    positions = positions.clamp(max=inputs - 1)
+    in_steps = (batch_size, steps, block_size)
+    x = torch.where(inside, tokens[positions], padding)  # your inputs (B, S·T)
+    y = torch.where(inside, tokens[positions + 1], -100)  # your targets (B, S·T)
+    return x.view(in_steps).transpose(0, 1), y.view(in_steps).transpose(0, 1)
 
 
 def _rows_continue(evidence: Evidence) -> bool:
@@ -630,4 +631,19 @@ TASK = Task(
         holds_integers(("steps.x", "steps.y"), TARGET),
     ),
     cases=("steps.x",),
+    steps={
+        "the number of inputs": Step("The last token of a text is only a target."),
+        "the length of your rows": Step("Each row takes L = ⌈(N − 1) / B⌉ inputs."),
+        "the number of steps": Step("A row of L inputs takes S = ⌈L / T⌉ steps."),
+        "where your rows begin": Step("Each row takes the L inputs after those of the one before."),
+        "the places in a row": Step("A row has S · T places, of which L hold an input."),
+        "the positions of your inputs": Step("A row is a stretch of the text."),
+        "the places with an input": Step(
+            "A row ends after its L inputs, because the next one reads what comes then."
+        ),
+        "your inputs": Step("What has no input is filled with `padding`."),
+        "your targets": Step(
+            "The target of an input is the token right after it, also at the end of a row.", TARGET
+        ),
+    },
 )

@@ -13,15 +13,17 @@ import torch
 
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
 from course_judges.ch03_text.targets import IGNORED, begins, not_the_next_token, row, successors
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 
 
 def windows(tokens, block_size, stride):
     """A right answer."""
-    rows = tokens.unfold(0, block_size + 1, stride)  # (M, T+1)
-    return rows[:, :-1], rows[:, 1:]
+    starts = torch.arange(0, len(tokens) - block_size, stride)  # where your windows begin (M,)
+    positions = starts[:, None] + torch.arange(block_size)  # the positions of your inputs (M, T)
+    after = positions + 1  # the positions of your targets (M, T)
+    return tokens[positions], tokens[after]
 
 
 def _targets_follow(evidence: Evidence) -> bool:
@@ -490,4 +492,15 @@ TASK = Task(
         holds_integers(("exact.x", "exact.y"), TARGET),
     ),
     cases=("exact", "longer"),
+    steps={
+        "where your windows begin": Step(
+            "Windows begin at 0, `stride`, 2 · `stride`, … as long as the last target is in the "
+            "text.",
+            EXAMPLES,
+        ),
+        "the positions of your inputs": Step(
+            "A window is a stretch of T tokens, one after the other.", EXAMPLES
+        ),
+        "the positions of your targets": Step("The target of an input is the very next token."),
+    },
 )

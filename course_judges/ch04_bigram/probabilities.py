@@ -20,9 +20,7 @@ from course_tasks.verdict import Finding
 
 def bigram_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     """Add-k estimate of P(next | current), (V, V)."""
-    pairs = tokens[:, :-1] * vocab_size + tokens[:, 1:]
-    counts = torch.bincount(pairs.flatten(), minlength=vocab_size**2)
-    counts = counts.view(vocab_size, vocab_size)  # the counts (V, V)
+    counts = _counts_of(tokens, vocab_size)  # the counts (V, V)
     smoothed = counts + k  # the counts with k (V, V)
     sums = smoothed.sum(dim=1, keepdim=True)  # the sums of the rows (V, 1)
     return smoothed / sums  # your table (V, V)
@@ -187,7 +185,7 @@ def _as_if_k(evidence: Evidence) -> Finding | None:
     counts, k = _counted(evidence, case)
     mine, V, sums = evidence.yours(case).astype(np.float64), len(counts), counts.sum(axis=1)
     # (n + a) / (N + V · a) = p, where the row has counts and p isn't 1 / V.
-    usable = (sums[:, None] > 0) & (np.abs(mine * V - 1) > 1e-3)
+    usable = (sums[:, None] > 0) & (np.abs(mine * V - 1) > 1e-3) & np.isfinite(mine)
     found = (counts - mine * sums[:, None])[usable] / (mine * V - 1)[usable]
     if not found.size:
         return None
