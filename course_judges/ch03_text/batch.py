@@ -12,7 +12,7 @@ import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, held_for_ignored, in_common, row
-from course_judges.judging import Evidence, Part, Step, Task, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
@@ -111,15 +111,12 @@ def _padding_ignored(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends, block_size, 0)
 
 
-@mistake(
+_first_token_padded = mistake(
     "You treat the first token of the text as padding.",
     lambda e: unwrapped(f"""{_short_inputs(e)} Position 0 is part of the text, and only negative
     positions are before it."""),
     cases=("batch.x", "young.x"),
-)
-def _first_token_padded(tokens, ends, block_size, padding):
-    x, y = batch_ending_at(tokens, ends, block_size, padding)
-    return torch.where(_positions(ends, block_size) <= 0, padding, x), y
+)(Like("compared-with-less-or-equal-instead-of-less-in-your-inputs"))
 
 
 def _begin_there(evidence: Evidence) -> bool:
@@ -201,14 +198,12 @@ def _cut_to_the_text(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends, min(block_size, len(tokens)), padding)
 
 
-@mistake(
+_end_excluded = mistake(
     "Your rows end one token too early.",
     lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
     {int(e.right("batch.x")[-1, -1])}, which should be the last of its row, but yours ends with
     {int(e.yours("batch.x")[-1, -1])}. Note that `torch.arange` and slices leave out their end."""),
-)
-def _end_excluded(tokens, ends, block_size, padding):
-    return batch_ending_at(tokens, ends - 1, block_size, padding)
+)(Like("subtracted-1-from-the-steps-back-from-an-end"))
 
 
 @mistake(
@@ -380,6 +375,25 @@ def _one_target_a_row(tokens, ends, block_size, padding):
 
 
 @mistake(
+    "Only the last input of each of your rows has a target of its own.",
+    lambda e: unwrapped(f"""{_targets_of(e, 0)} Every input has the token after it as its target,
+    and a row is T examples, not one."""),
+    TARGET,
+    cases=("batch",),
+    also=(
+        lambda tokens, ends, T, padding: (
+            batch_ending_at(tokens, ends, T, padding)[0],
+            tokens[ends + 1][:, None].expand(-1, T),
+        ),
+    ),
+)
+def _last_target_only(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    y[:, :-1] = IGNORED
+    return x, y
+
+
+@mistake(
     "You swapped inputs and targets, so each target is the token before its input.",
     lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its
     targets are `{row(e.yours("batch.y")[-1])}`. Return x first, which is the row up to its end, and
@@ -413,13 +427,6 @@ def _ends_in_order(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends.sort().values, block_size, padding)
 
 
-def _in_short_rows(evidence: Evidence, missing: Array) -> str:
-    """A sentence if exactly the rows that begin before the text lack all of their targets."""
-    counted = evidence.right("batch.y") != IGNORED
-    alone = np.array_equal(missing, counted & ~_is_whole_row(evidence)[:, None])
-    return " They are all targets of the rows that begin before the text." if alone else ""
-
-
 @mistake(
     "You make only one row of several equal ends.",
     lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}, which is {len(e.inputs["ends"])}
@@ -443,7 +450,7 @@ def _targets_missing(evidence: Evidence) -> Finding | None:
         "targets-missing",
         "Some of your targets are −100 although the text has a symbol there.",
         f"You left out {int(missing.sum())} of {int((right != IGNORED).sum())} targets."
-        f"{in_common(missing, right != IGNORED) or _in_short_rows(evidence, missing)} "
+        f"{in_common(missing, right != IGNORED)} "
         f"{_targets_of(evidence, int(np.flatnonzero(missing.any(axis=1))[0]))}",
         TARGET,
     )

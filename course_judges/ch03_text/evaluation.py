@@ -17,7 +17,7 @@ from course_judges.ch03_text.targets import (
     row,
     targets_once,
 )
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import number, unwrapped
 
@@ -71,16 +71,6 @@ def _once_in_all(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You count targets in the overlap in every window that holds them.",
-    lambda e: unwrapped(f"""The text has {_targets_there_are(e)} targets, but you count {_count(e)},
-    because a target in several windows counts several times, often with little past. After the
-    first window, only the last {e.number("stride")} positions of a row are new."""),
-)
-def _counted_twice(tokens, block_size, stride):
-    return _all_targets(tokens, block_size, stride)
-
-
-@mistake(
     "You don't count the targets at the beginning of the text.",
     lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. There is no
     window before the first one, so all of its {e.number("block_size")} targets are new."""),
@@ -101,6 +91,20 @@ def _least_past(tokens, block_size, stride):
     x, y = _all_targets(tokens, block_size, stride)
     y[:-1, stride:] = IGNORED
     return x, y
+
+
+@mistake(
+    "You leave out the last target of each window.",
+    lambda e: unwrapped(f"""Row 0 of your targets is `{row(e.yours("long.y")[0])}` instead of
+    `{row(e.right("long.y")[0])}`. The target of the last input is the token after the window, so
+    read targets from the text, not from the window itself."""),
+    TARGET,
+    cases=("long",),
+)
+def _targets_inside_the_window(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    last = (y != IGNORED).flip(1).cumsum(dim=1).flip(1) == 1
+    return x, torch.where(last, IGNORED, y)
 
 
 @mistake(
@@ -143,41 +147,13 @@ def _no_overlap(tokens, block_size, stride):
     return overlapping_windows(tokens, block_size, block_size)
 
 
-@mistake(
+_unshifted_targets = mistake(
     "Your targets are the inputs themselves.",
     lambda e: unwrapped(f"""Your first row of inputs is `{row(e.yours("long.x")[0])}` and its
     targets are `{row(e.yours("long.y")[0])}`. The first target should be
     {int(e.right("long.y")[0, 0])}."""),
     TARGET,
-)
-def _unshifted_targets(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(y == IGNORED, IGNORED, x)
-
-
-@mistake(
-    "Your targets hold 0 where −100 belongs.",
-    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`. Its inputs
-    end before the row does, so the model would have to predict token 0 there. `cross_entropy`
-    leaves out only −100."""),
-    also=(lambda *given: _with_zeros_for_ignored(*given),),
-)
-def _padding_is_a_target(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(x == 0, 0, y)
-
-
-@mistake(
-    "You swapped the two fillers, but 0 belongs in x and −100 in y.",
-    lambda e: unwrapped(f"""{_last_inputs(e)} Its targets are `{row(e.yours("long.y")[-1])}` instead
-    of `{row(e.right("long.y")[-1])}`."""),
-    cases=("long",),
-)
-def _fillers_exchanged(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    positions = torch.arange(len(x))[:, None] * stride + torch.arange(block_size)
-    beyond = positions >= len(tokens) - 1
-    return torch.where(beyond, IGNORED, x), torch.where(beyond, 0, y)
+)(Like("left-out-1-in-your-targets"))
 
 
 @mistake(
@@ -249,11 +225,6 @@ def _padding_known_by_its_number(tokens, block_size, stride):
     return _without_zeros(tokens, block_size, stride)
 
 
-def _with_zeros_for_ignored(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(y == IGNORED, 0, y)
-
-
 def _without_zeros(tokens, block_size, stride, *, of_y=False):
     x, y = overlapping_windows(tokens, block_size, stride)
     return x, torch.where((y if of_y else x) == 0, IGNORED, y)
@@ -302,28 +273,13 @@ def _says_how_many_are_hidden(evidence: Evidence) -> str:
     `{row(evidence.right(f"{case}.y")[1])}`.""")
 
 
-@mistake(
+_inputs_hidden_too = mistake(
     "You hid inputs together with their targets.",
     lambda e: unwrapped(f"""Row 1 of your inputs is `{row(e.yours("long.x")[1])}` instead of
     `{row(e.right("long.x")[1])}`. A target that has counted before is −100 in y, but its input
     stays in x, because later targets need it as their past."""),
     cases=("long.x",),
-)
-def _inputs_hidden_too(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return torch.where(y == IGNORED, 0, x), y
-
-
-@mistake(
-    "You took the stride for the overlap, so your windows begin T − stride apart.",
-    lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride = {e.number("stride")} your
-    second window begins at position {e.number("block_size") - e.number("stride")}, but it should
-    begin at {e.number("stride")} and share {e.number("block_size") - e.number("stride")} positions
-    with the first."""),
-    cases=("long.x",),
-)
-def _stride_is_the_overlap(tokens, block_size, stride):
-    return overlapping_windows(tokens, block_size, block_size - stride)
+)(Like("used-which-targets-count-instead-of-what-the-text-fills-in-your-inputs"))
 
 
 @mistake(
@@ -346,12 +302,13 @@ def _in_place_of_ignored(evidence: Evidence) -> int | None:
 @mistake(
     lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
     lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}` instead of
-    `{row(e.right("long.y")[-1])}`. `cross_entropy` leaves out only −100."""),
+    `{row(e.right("long.y")[-1])}`. `cross_entropy` leaves out only −100, so a model would have to
+    predict what isn't text."""),
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
-def _another_mark(tokens, block_size, stride):
+def _padding_is_a_target(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(y == IGNORED, -1, y)
+    return x, torch.where(y == IGNORED, 0, y)
 
 
 def _begin_apart(evidence: Evidence) -> int:
@@ -452,10 +409,6 @@ def _what_fills(evidence: Evidence) -> str:
     held, tokens = mine[mine != right].tolist(), evidence.inputs["tokens"].tolist()
     if held == tokens[-1:]:
         return " You use the last token as an input as well."
-    if set(held) == {tokens[-1]} or set(held) == {tokens[-2]}:
-        return f" You repeat token {held[0]} there, as a clamped index does."
-    if not set(held) & set(tokens):
-        return f" You fill up with {number(held[0])}."
     return " Does an index wrap around, or do your windows read on past the last input?"
 
 

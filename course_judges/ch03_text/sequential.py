@@ -122,20 +122,6 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     return x.transpose(0, 1), y.transpose(0, 1)
 
 
-@mistake(
-    "You leave out the tokens that don't fill a whole step.",
-    lambda e: unwrapped(f"""You return {len(e.yours("steps.x"))} steps with
-    {e.yours("steps.x").size} targets, but the text has {len(e.inputs["tokens"]) - 1}, which take
-    {len(e.right("steps.x"))} steps. Pad the last step, because no target may be lost here."""),
-    ONCE,
-)
-def _leftover_dropped(tokens, batch_size, block_size, padding):
-    steps = (len(tokens) - 1) // (batch_size * block_size)
-    used = steps * batch_size * block_size
-    x = tokens[:used].view(batch_size, steps, block_size).transpose(0, 1)
-    return x, tokens[1 : used + 1].view(batch_size, steps, block_size).transpose(0, 1)
-
-
 def _steps_missing(evidence: Evidence) -> str:
     """The first case in which your steps are the right ones, but some are missing at the end; empty
     if there is none.
@@ -263,6 +249,19 @@ def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
 
 
 @mistake(
+    "You leave out the last target of the text.",
+    lambda e: unwrapped(f"""The target of the last input, {int(e.inputs["tokens"][-2])}, is
+    {int(e.inputs["tokens"][-1])}, the last token of the text. It is no input, but it is a target
+    like any other."""),
+    ONCE,
+    cases=("steps", "exact"),
+)
+def _last_target_missing(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.where((x == tokens[-2]) & (y == tokens[-1]), IGNORED, y)
+
+
+@mistake(
     "You leave out the last target of each window.",
     lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`, so one
     in {e.number("block_size")} targets is lost, the one with the longest past. It should be
@@ -322,24 +321,6 @@ def _one_step_more(tokens, batch_size, block_size, padding):
     )
 
 
-def _in_rows(filled_up):
-    """An answer in which `filled_up` makes the B rows of L inputs and `end` fillers."""
-
-    def answer(tokens, batch_size, block_size, padding):
-        length = -(-(len(tokens) - 1) // batch_size)
-        steps = -(-length // block_size)
-
-        def lay_out(row, filler):
-            row = F.pad(row, (0, batch_size * length - len(row)), value=filler)
-            end = steps * block_size - length
-            rows = filled_up(row, batch_size, length, end, filler)
-            return rows.reshape(batch_size, steps, block_size).transpose(0, 1)
-
-        return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
-
-    return answer
-
-
 @mistake(
     "You use the last token of the text as an input, but nothing follows it.",
     lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens have {len(e.inputs["tokens"]) - 1}
@@ -370,13 +351,6 @@ def _apart(evidence: Evidence) -> int:
     return int(apart[0]) if same and evidence.comparable("steps.x") else 1
 
 
-_dealt_out = mistake(
-    "You dealt the inputs out one by one, so row b holds every B-th of them.",
-    lambda e: unwrapped(f"""{_first_inputs(e)} A row is a stretch of the text, so view as (B, L), in
-    which the last axis runs over neighbors."""),
-)(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(L, B).T, (0, end), value=filler)))
-
-
 @mistake(
     "Neighbors in your rows aren't neighbors in the text.",
     lambda e: unwrapped(f"""{_first_inputs(e)} These inputs are {abs(_apart(e))} tokens apart in the
@@ -392,12 +366,20 @@ def _last_axis_over_steps(tokens, batch_size, block_size, padding):
     return tuple(map(viewed_otherwise, sequential_windows(tokens, batch_size, block_size, padding)))
 
 
-_filled_on_the_left = mistake(
+@mistake(
     "You put the padding at the beginning instead of the end.",
     lambda e: unwrapped(f"""{_first_inputs(e)} `F.pad(row, (0, k))` puts k numbers after a row, and
     `(k, 0)` puts them in front of it."""),
     also=(lambda *given: _text_filled_in_front(*given),),
-)(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(B, L), (end, 0), value=filler)))
+)
+def _filled_on_the_left(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+
+    def moved(part):
+        rows = part.transpose(0, 1).reshape(batch_size, -1).roll(-length % block_size, dims=1)
+        return rows.view(batch_size, -1, block_size).transpose(0, 1)
+
+    return tuple(map(moved, sequential_windows(tokens, batch_size, block_size, padding)))
 
 
 def _text_filled_in_front(tokens, batch_size, block_size, padding):

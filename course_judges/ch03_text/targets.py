@@ -122,18 +122,12 @@ def in_common(missing: Array, counted: Array) -> str:
     """What the places of missing targets have in common, given all places of targets that count;
     empty if they have nothing.
     """
-    columns = np.unique(np.argwhere(missing)[:, -1])
     if missing.sum() < 2:
         return ""
-    if len(columns) == 1:
-        name = {0: "the first column", missing.shape[-1] - 1: "the last column"}
-        return f" In y, they all belong in {name.get(int(columns[0]), f'column {columns[0]}')}."
     if not missing[..., -1].any() and np.array_equal(missing[..., :-1], counted[..., :-1]):
         return " They are all targets except those in the last column."
     if np.array_equal(missing, counted & ~_followed(counted)):
         return " Each is the last target of its row."
-    if not missing[0].any() and np.array_equal(missing[1:], counted[1:]):
-        return " They are all targets after row 0."
     return ""
 
 

@@ -1,7 +1,6 @@
 """How windows with a stride are judged."""
 
 # mypy: allow-untyped-defs
-# ruff: noqa: ARG001
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import torch
 
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
 from course_judges.ch03_text.targets import IGNORED, begins, not_the_next_token, row, successors
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 
@@ -47,15 +46,12 @@ def _first_rows(case: str) -> Callable[[Evidence], str]:
     )
 
 
-@mistake(
+_unshifted_targets = mistake(
     "Your targets are the inputs themselves.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} A model that copies its input would have a
     loss of 0 without predicting anything. The target of {int(e.right("exact.x")[0, 0])} should be
     {int(e.right("exact.y")[0, 0])}."""),
-)
-def _unshifted_targets(tokens, block_size, stride):
-    x, _ = windows(tokens, block_size, stride)
-    return x, x.clone()
+)(Like("left-out-1-in-the-positions-of-your-targets"))
 
 
 @mistake(
@@ -100,21 +96,6 @@ def _one_target_a_window(tokens, block_size, stride):
     return x, y[:, -1]
 
 
-@mistake(
-    "Your last window is missing.",
-    lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows,
-    but you return {len(e.yours("exact.x"))}. The last one begins at
-    {len(e.inputs["tokens"]) - e.number("block_size") - 1} = N − T − 1, and its last target is the
-    last token. If you use a `range`, its end has to be N − T, because it stops before its end. If
-    you count windows, there is one at position 0 and (N − T − 1) // stride after it."""),
-    also=(lambda tokens, T, stride: tuple(one[:-1] for one in windows(tokens, T, stride)),),
-)
-def _last_window_dropped(tokens, block_size, stride):
-    starts = range(0, len(tokens) - block_size - 1, stride)
-    x = torch.stack([tokens[s : s + block_size] for s in starts])
-    return x, torch.stack([tokens[s + 1 : s + block_size + 1] for s in starts])
-
-
 # What PyTorch, NumPy and Python say of an index past the end, or of rows of different lengths.
 _READS_TOO_FAR = (
     "out of range",
@@ -145,54 +126,6 @@ def _reads_past_the_end(tokens, block_size, stride):
 
 
 @mistake(
-    "Your last target wraps around to the beginning of the text.",
-    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("longer.y")[-1])}`, as if the
-    first token, {int(e.inputs["longer"][0])}, came after the last one,
-    {int(e.inputs["longer"][-1])}. `torch.roll` does that. Nothing follows the last token, so leave
-    this window out."""),
-)
-def _wraps_around(tokens, block_size, stride):
-    return (
-        tokens.unfold(0, block_size, stride),
-        torch.roll(tokens, -1).unfold(0, block_size, stride),
-    )
-
-
-@mistake(
-    "Your windows begin at every token.",
-    lambda e: unwrapped(f"""You return {len(e.yours("exact.x"))} windows, but with stride =
-    {e.number("stride")} there are {len(e.right("exact.x"))}."""),
-    cases=("exact.x", "longer.x"),
-)
-def _stride_ignored(tokens, block_size, stride):
-    return windows(tokens, block_size, 1)
-
-
-@mistake(
-    "Your windows begin every T tokens, whatever the stride.",
-    lambda e: unwrapped(f"""Your second window begins with {int(e.yours("exact.x")[1, 0])}, which is
-    at position {e.number("block_size")}, but with stride = {e.number("stride")} it should begin
-    with {int(e.right("exact.x")[1, 0])}."""),
-    cases=("exact.x", "longer.x"),
-)
-def _stride_is_block_size(tokens, block_size, stride):
-    return windows(tokens, block_size, block_size)
-
-
-@mistake(
-    "When the stride is larger than T, you place the windows end to end.",
-    lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride =
-    {int(e.inputs["large_stride"][0])}, your second window begins with
-    {int(e.yours("apart.x")[1, 0])}, which is at position {e.number("block_size")}, instead of
-    {int(e.right("apart.x")[1, 0])} at position {int(e.inputs["large_stride"][0])}. A stride may be
-    larger than a window, and then the tokens between two windows are in neither."""),
-    cases=("exact", "longer", "apart.x"),
-)
-def _stride_cut_to_a_window(tokens, block_size, stride):
-    return windows(tokens, block_size, min(stride, block_size))
-
-
-@mistake(
     "Your targets are two tokens ahead of their inputs instead of one.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} The target of {int(e.right("exact.x")[0, 0])}
     should be the token right after it, {int(e.right("exact.y")[0, 0])}."""),
@@ -204,17 +137,6 @@ def _stride_cut_to_a_window(tokens, block_size, stride):
 def _two_ahead(tokens, block_size, stride):
     rows = tokens.unfold(0, block_size + 2, stride)
     return rows[:, :-2], rows[:, 2:]
-
-
-@mistake(
-    "Your first window begins a stride too late.",
-    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The text begins with
-    {int(e.inputs["tokens"][0])}, and windows should begin at positions 0, {e.number("stride")},
-    {2 * e.number("stride")}, …"""),
-    cases=("exact", "longer"),
-)
-def _begins_at_the_stride(tokens, block_size, stride):
-    return windows(tokens[stride:], block_size, stride)
 
 
 @mistake(
@@ -418,8 +340,14 @@ def _says_where_they_begin(evidence: Evidence) -> str:
         if apart == {T + stride}
         else ""
     )
+    far = (
+        " A stride may be larger than a window, and then the tokens between two windows are in "
+        "neither."
+        if stride > T
+        else ""
+    )
     return unwrapped(f"""With N = {N} and stride = {stride}, your windows begin at positions
-    {_some(mine)}, but they should begin at {_some(right)}.{gap}{rest}""")
+    {_some(mine)}, but they should begin at {_some(right)}.{gap}{far}{rest}""")
 
 
 def _some(places: list[int]) -> str:
@@ -453,11 +381,17 @@ def _says_how_many(evidence: Evidence) -> str:
     case = _miscounted(evidence)
     text, *sizes = _ASKED[case]
     N, (T, stride) = len(evidence.inputs[text]), (int(evidence.inputs[s].flat[0]) for s in sizes)
-    M = len(evidence.right(f"{case}.x"))
-    return unwrapped(f"""With N = {N}, T = {T} and stride = {stride} there are {M}, but you return
-    {len(evidence.yours(f"{case}.x"))}. The last one begins at {(M - 1) * stride}, and its last
-    target is at {(M - 1) * stride + T}. Another one would have its last target at {M * stride + T},
-    but the text ends at {N - 1}.""")
+    mine, right = len(evidence.yours(f"{case}.x")), len(evidence.right(f"{case}.x"))
+    other = (
+        f"Another one would have its last target at {right * stride + T}, but the text ends at "
+        f"{N - 1}."
+        if mine > right
+        else "If you use a `range`, its end has to be N − T, because it stops before its end. If "
+        "you count windows, there is one at position 0 and (N − T − 1) // stride after it."
+    )
+    return unwrapped(f"""With N = {N}, T = {T} and stride = {stride} there are {right}, but you
+    return {mine}. The last one begins at {(right - 1) * stride}, and its last target is at
+    {(right - 1) * stride + T}. {other}""")
 
 
 @mistake(

@@ -153,7 +153,22 @@ def padding_known_by_its_value(tokens, ends, block_size, padding):
     return x, y
 
 
+def batch_last_target_only(tokens, ends, block_size, padding):
+    p = ends[:, None] + torch.arange(1 - block_size, 1)
+    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
+    y = torch.full_like(x, -100)
+    y[:, -1] = tokens[ends + 1]
+    return x, y
+
+
+def batch_with_a_shared_target(tokens, ends, block_size, padding):
+    p = ends[:, None] + torch.arange(1 - block_size, 1)
+    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
+    return x, tokens[ends + 1][:, None].expand_as(x)
+
+
 WRONG = {
+    "last-target-only": batch_last_target_only,
     "ends-too-late": lambda tokens, ends, T, padding: _batch_in_a_loop(
         tokens, ends + 1, T, padding
     ),
@@ -206,6 +221,7 @@ def batch_one_padding_hides_a_target(tokens, ends, block_size, padding):
 
 
 ODD = [
+    (batch_with_a_shared_target, "last-target-only"),
     (batch_two_further, "other-targets"),
     (lambda *given: [part.astype(float) for part in batch_numpy(*given)], "kind-of-number"),
     (lambda *given: [part.squeeze() for part in batch_numpy(*given)], "axis-of-one"),
@@ -228,20 +244,6 @@ def batch_of_one_end(tokens, ends, block_size, padding):
     x = torch.tensor(rows)
     y = torch.where(x == padding, -100, x + 1)
     return x, y
-
-
-def batch_last_target_only(tokens, ends, block_size, padding):
-    p = ends[:, None] + torch.arange(1 - block_size, 1)
-    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
-    y = torch.full_like(x, -100)
-    y[:, -1] = tokens[ends + 1]
-    return x, y
-
-
-def batch_with_a_shared_target(tokens, ends, block_size, padding):
-    p = ends[:, None] + torch.arange(1 - block_size, 1)
-    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
-    return x, tokens[ends + 1][:, None].expand_as(x)
 
 
 def first_token_in_place_of_padding(tokens, ends, block_size, padding):
@@ -273,8 +275,6 @@ def ends_as_lengths(tokens, ends, block_size, padding):
 UNLISTED = {
     1: [
         (batch_of_one_end, "argument-ignored"),
-        (batch_last_target_only, "targets-missing"),
-        (batch_with_a_shared_target, "some-positions"),
     ],
     3: [(first_token_in_place_of_padding, "repeats-the-first-token")],
     5: [(ends_moved_in_place, "changes-its-input")],

@@ -72,14 +72,6 @@ def sequential_long_rows(tokens, batch_size, block_size, padding):
     return x.reshape(shape).swapaxes(0, 1), y.reshape(shape).swapaxes(0, 1)
 
 
-def sequential_from_the_chapter(tokens, batch_size, block_size, padding):
-    rows = tokens.unfold(0, block_size + 1, 1)
-    steps = (len(tokens) - 1) // (batch_size * block_size)
-    starts = torch.arange(batch_size) * steps * block_size
-    each = [rows[starts + n * block_size] for n in range(steps)]
-    return torch.stack(each)[:, :, :-1], torch.stack(each)[:, :, 1:]
-
-
 def sequential_same(tokens, batch_size, block_size, padding):
     x, _ = sequential_loop(tokens, batch_size, block_size, padding)
     return x, x
@@ -143,19 +135,6 @@ def sequential_rows_that_are_there(tokens, batch_size, block_size, padding):
     rows = len(tokens[:-1].chunk(batch_size))
     x, y = sequential_gather(tokens, batch_size, block_size, padding)
     return x[:, :rows], y[:, :rows]
-
-
-def sequential_dealt(tokens, batch_size, block_size, padding):
-    """Row b reads every B-th token."""
-    L = -(-(len(tokens) - 1) // batch_size)
-    S = -(-L // block_size)
-    x = np.full((batch_size, S * block_size), padding)
-    y = np.full((batch_size, S * block_size), -100)
-    for b in range(batch_size):
-        mine = tokens[:-1][b::batch_size].numpy()
-        x[b, : len(mine)] = mine
-        y[b, : len(mine)] = tokens[1:][b::batch_size].numpy()
-    return [one.reshape(batch_size, S, block_size).swapaxes(0, 1) for one in (x, y)]
 
 
 def sequential_filled_in_front(tokens, batch_size, block_size, padding):
@@ -258,7 +237,22 @@ def row_length_from_all_tokens(tokens, batch_size, block_size, padding):
     )
 
 
+def sequential_without_the_last_target(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay(row, filler):
+        row = F.pad(row, (0, batch_size * length - len(row)), value=filler).view(batch_size, -1)
+        row = F.pad(row, (0, steps * block_size - length), value=filler)
+        return row.view(batch_size, steps, block_size).transpose(0, 1)
+
+    y = tokens[1:].clone()
+    y[-1] = -100
+    return lay(tokens[:-1], padding), lay(y, -100)
+
+
 WRONG = {
+    "last-target-missing": sequential_without_the_last_target,
     "last-axis-over-steps": rows_of_steps,
     "padded-steps-dropped": steps_that_are_full,
     "results-exchanged": lambda *given: _rows_in_a_loop(*given)[::-1],
@@ -269,14 +263,12 @@ WRONG = {
     "rows-do-not-continue": sequential_by_step,
     "view-without-transpose": sequential_reshaped,
     "filled-at-the-end-only": sequential_long_rows,
-    "leftover-dropped": sequential_from_the_chapter,
     "rows-before-steps": sequential_transposed,
     "unshifted-targets": sequential_same,
     "padding-is-a-target": sequential_counts_padding,
     "targets-stop-at-the-row": sequential_row_shift,
     "targets-stop-at-the-window": sequential_window_shift,
     "rows-as-equal-as-possible": rows_as_equal_as_possible,
-    "dealt-out": sequential_dealt,
     "filled-on-the-left": sequential_filled_in_front,
     "runs-into-the-next-row": sequential_runs_on,
     "padding-ignored": lambda tokens, B, T, padding: sequential_gather(tokens, B, T, 0),
@@ -294,20 +286,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def sequential_without_the_last_target(tokens, batch_size, block_size, padding):
-    length = -(-(len(tokens) - 1) // batch_size)
-    steps = -(-length // block_size)
-
-    def lay(row, filler):
-        row = F.pad(row, (0, batch_size * length - len(row)), value=filler).view(batch_size, -1)
-        row = F.pad(row, (0, steps * block_size - length), value=filler)
-        return row.view(batch_size, steps, block_size).transpose(0, 1)
-
-    y = tokens[1:].clone()
-    y[-1] = -100
-    return lay(tokens[:-1], padding), lay(y, -100)
 
 
 def read_in_steps(rows, block_size, filler):
@@ -356,7 +334,6 @@ def row_ends_padded_with_zeros(tokens, batch_size, block_size, padding):
 
 
 UNLISTED = {
-    1: [(sequential_without_the_last_target, "not-counted-once")],
     5: [(no_target_after_a_padding, "padding-known-by-its-number")],
     7: [(rows_rounded_down, "rows-of-another-length")],
     13: [(row_ends_padded_with_zeros, "padding-is-a-target")],

@@ -54,28 +54,9 @@ def windows_next_row(tokens, block_size, stride):
     return x[:-1], x[1:]
 
 
-def windows_too_few(tokens, block_size, stride):
-    at = torch.arange(0, len(tokens) - block_size - 1, stride)[:, None] + torch.arange(block_size)
-    return tokens[at], tokens[at + 1]
-
-
 def windows_ragged(tokens, block_size, stride):
     at = torch.arange(0, len(tokens) - block_size + 1, stride)[:, None] + torch.arange(block_size)
     return tokens[at], tokens[at + 1]  # an IndexError, where slices give a RuntimeError
-
-
-def windows_rolled(tokens, block_size, stride):
-    at = torch.arange(0, len(tokens) - block_size + 1, stride)[:, None] + torch.arange(block_size)
-    return tokens[at], tokens[(at + 1) % len(tokens)]
-
-
-def windows_every_token(tokens, block_size, stride):
-    x, y = windows_loop(tokens, block_size, 1)
-    return np.array(x), np.array(y)
-
-
-def windows_side_by_side(tokens, block_size, stride):
-    return windows_gather(tokens, block_size, block_size)
 
 
 def windows_last_target_only(tokens, block_size, stride):
@@ -138,17 +119,11 @@ WRONG = {
     "shifted-backwards": windows_backwards,
     "next-row-as-target": windows_next_row,
     "one-target-a-window": windows_last_target_only,
-    "last-window-dropped": windows_too_few,
     "reads-past-the-end": windows_ragged,
-    "wraps-around": windows_rolled,
-    "stride-ignored": windows_every_token,
-    "stride-is-block-size": windows_side_by_side,
-    "stride-cut-to-a-window": windows_end_to_end_at_most,
     "two-ahead": lambda tokens, T, stride: (
         tokens[:-2].unfold(0, T, stride),
         tokens[2:].unfold(0, T, stride),
     ),
-    "begins-at-the-stride": lambda tokens, T, stride: windows_gather(tokens[stride:], T, stride),
     "one-input-too-few": lambda tokens, T, stride: windows_gather(tokens, T - 1, stride),
     "another-number-of-windows": lambda tokens, T, stride: windows_gather(
         torch.cat([tokens, tokens[:stride]]), T, stride
@@ -167,6 +142,8 @@ def windows_end_to_end_lose_one(tokens, block_size, stride):
 
 
 ODD = [
+    (windows_end_to_end_at_most, "another-stride"),
+    (lambda tokens, T, stride: windows_gather(tokens[stride:], T, stride), "another-stride"),
     (windows_two_further, "two-ahead"),
     (windows_of_decimals, "kind-of-number"),
     (lambda *given: [part.squeeze(1) for part in windows_gather(*given)], "axis-of-one"),
@@ -176,14 +153,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def windows_first_only(tokens, block_size, stride):
-    n = (len(tokens) - 1) // stride
-    rows = [tokens[i * stride : i * stride + block_size + 1] for i in range(n)]
-    rows = [r for r in rows if len(r) == block_size + 1][:-1]
-    rows = torch.stack(rows)
-    return rows[:, :-1], rows[:, 1:]
 
 
 def windows_backwards_of_set_1(tokens, block_size, stride):
@@ -217,10 +186,9 @@ def last_window_added(tokens, block_size, stride):
 
 UNLISTED = {
     1: [
-        (windows_first_only, "last-window-dropped"),
         (windows_backwards_of_set_1, "another-stride"),
     ],
-    4: [(last_window_needs_room_for_another, "last-window-dropped")],
+    4: [(last_window_needs_room_for_another, "another-number-of-windows")],
     6: [(last_target_from_the_next_window, "targets-inside-the-window")],
     13: [(last_window_added, "another-stride")],
 }

@@ -183,11 +183,6 @@ def limited_below(logits, targets):
     return cross_entropy_by_library(logits.clamp(min=-60), targets)
 
 
-# (B, T, V): of one sample
-def squeezed(logits, targets):
-    return cross_entropy_by_library(logits.squeeze(), targets.squeeze())
-
-
 # "From what do you have to subtract the largest logit"
 def largest_inside_only(logits, targets):
     top = logits.max(-1, keepdim=True).values

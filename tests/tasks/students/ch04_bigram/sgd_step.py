@@ -334,11 +334,6 @@ def counts_in_place(table, x, y, learning_rate, steps):
     return after, losses
 
 
-# (B, T): a batch of one pair
-def squeezed(table, x, y, learning_rate, steps):
-    return descend_with_backward(table, x.squeeze(), y.squeeze(), learning_rate, steps)
-
-
 # "plain steps", whatever the length of the gradient
 def clipped(table, grad, rate, x, y):
     return table - rate * grad * min(1.0, 1 / grad.norm().item())
