@@ -22,7 +22,7 @@ def descend(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
 ) -> tuple[Tensor, Tensor]:
     """Table after some steps of gradient descent on one batch, and the loss before each step."""
-    losses = []
+    losses: list[Tensor] = []
     while len(losses) < steps:
         table = table.detach().clone().requires_grad_()
         logits = table[x]  # your logits (B, T, V)
