@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, sentence, unwrapped
 from course_tasks.ch08_gpt.schedule import CASES, trainings
 from course_tasks.verdict import Finding
@@ -16,12 +16,14 @@ from course_tasks.verdict import Finding
 
 def share(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
     """The share of the full rate at a step."""
-    if step < warm_up:
-        return (step + 1) / warm_up
-    left = steps - 1 - step
-    if left < decay:
-        return final + (1 - final) * left / decay
-    return 1.0
+    full = 1.0  # the full rate
+    left = steps - 1 - step  # the count of steps that are left
+    if step < warm_up:  # the end of your warm-up
+        return (step + 1) / warm_up  # your warm-up
+    if left < decay:  # the beginning of your decay
+        above = (1 - final) * left / decay  # your height above `final`
+        return final + above  # your decay
+    return full  # your level
 
 
 _Rise = Callable[[int, int], float]
@@ -243,9 +245,9 @@ _whole_division = mistake(
 )(_shaped(rise=lambda step, warm_up: (step + 1) // warm_up))
 
 
-@mistake("Your rate never falls: it stays full to the end.", lambda e: _at(e, -1))
-def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:  # noqa: ARG001
-    return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
+_never_falls = mistake("Your rate never falls: it stays full to the end.", lambda e: _at(e, -1))(
+    Like("used-steps-instead-of-the-count-of-steps-that-are-left-in-the-beginning-of-your-decay")
+)
 
 
 @mistake(
@@ -317,30 +319,6 @@ _cosine_for_line = mistake(
 )
 
 
-def _without(evidence: Evidence) -> str:
-    """The missing part that makes the answer stop: "a warm-up"."""
-    parts = {"no_warm_up": "a warm-up", "no_decay": "a decay"}
-    return " and without ".join(
-        told for case, told in parts.items() if case in evidence.answers.errors
-    )
-
-
-@mistake(
-    lambda e: f"In a schedule without {_without(e)} you divide by 0.",
-    lambda e: unwrapped(f"""With warm_up = {e.number("warm_up")} and decay = {e.number("decay")}
-    your rates are right. Before you divide, check whether the step lies in that part at all."""),
-    recognized=lambda e: (
-        e.same("rates")
-        and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
-        and {error.kind for error in e.answers.errors.values()} == {"ZeroDivisionError"}
-    ),
-)
-def _divides_by_zero(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
-    up = (step + 1) / warm_up
-    down = final + (1 - final) * (steps - 1 - step) / decay
-    return min(1.0, up, down)
-
-
 def _stopped_in(evidence: Evidence) -> str:
     """The first training in which the answer stops."""
     return next(case for case in CASES if case in evidence.answers.errors)
@@ -352,14 +330,16 @@ def _where_it_stops(evidence: Evidence) -> str:
     raised, training = evidence.answers.errors[case], trainings(evidence.inputs)[case]
     steps, warm_up, decay, final = training
     at = f" at `{raised.line}`" if raised.line else ""
-    whole = (
-        " If you fill the last `decay` entries of a list with `[-decay:]`, that is the whole list"
-        " for decay = 0."
+    hint = (
+        " Before you divide, check whether the step lies in that part at all."
+        if raised.kind == "ZeroDivisionError" and steps > 1 and warm_up * decay == 0
+        else " If you fill the last `decay` entries of a list with `[-decay:]`, that is the whole"
+        " list for decay = 0."
         if decay == 0 and raised.kind in ("IndexError", "RuntimeError", "ValueError")
         else ""
     )
     return unwrapped(f"""The error says{at}: {sentence(raised.message)} It came with steps =
-    {steps}, warm_up = {warm_up}, decay = {decay} and final = {final:g}.{whole}""")
+    {steps}, warm_up = {warm_up}, decay = {decay} and final = {final:g}.{hint}""")
 
 
 @mistake(
@@ -396,4 +376,20 @@ TASK = Task(
     ),
     properties=(_beyond_full, _part_off, _unusual),
     cases=("rates",),
+    steps={
+        "the full rate": Step("It is the share 1."),
+        "the end of your warm-up": Step("Steps 0 to `warm_up` − 1 belong to the warm-up."),
+        "your warm-up": Step("The first step has 1 / `warm_up` and the last one of them 1."),
+        "the count of steps that are left": Step(
+            "Steps are counted from 0, so the last one is `steps` − 1, and none is left after it."
+        ),
+        "the beginning of your decay": Step(
+            "In the first of the last `decay` steps, `decay` − 1 are left after it."
+        ),
+        "your height above `final`": Step(
+            "The way from 1 down to `final` is divided among `decay` steps of equal height."
+        ),
+        "your decay": Step("It ends at `final`, so that is what remains when no step is left."),
+        "your level": Step("Between warm-up and decay the rate is full, whatever `final` is."),
+    },
 )

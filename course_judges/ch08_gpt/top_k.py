@@ -21,17 +21,20 @@ from course_judges.ch08_gpt.rows import (
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, sentence, unwrapped
 from course_tasks.answers import Array
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
     """Probabilities (B, V): row b keeps its k[b] likeliest symbols, and what ties with the last."""
-    ordered = logits.sort(dim=-1, descending=True).values  # (B, V)
-    last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)  # (B, 1)
-    cut = logits.masked_fill(logits < last, -torch.inf)
-    return cut.double().softmax(dim=-1)  # so that no kept symbol underflows to 0
+    V = logits.shape[1]  # V
+    ordered = logits.sort(dim=-1, descending=True).values  # your sorted logits (B, V)
+    place = k.clamp(max=V) - 1  # the places of the k-th largest logits (B,)
+    last = ordered.gather(1, place[:, None])  # your k-th largest logits (B, 1)
+    cut = logits.masked_fill(logits < last, -torch.inf)  # your cut logits (B, V)
+    # In float64, so that no kept symbol underflows to 0.
+    return cut.double().softmax(dim=-1)  # your probabilities (B, V)
 
 
 def _ranks(logits: Tensor, *, descending: bool = True, dim: int = -1) -> Tensor:
@@ -126,18 +129,6 @@ _keeps_the_unlikeliest = mistake(
     lambda e: f"{_kept_first(e)} `sort` is ascending unless you pass `descending=True`.",
 )(_keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)))
 
-_kept_and_cut_exchanged = mistake(
-    "You keep the symbols that should be cut, and cut the likelier ones.",
-    lambda e: f"{_kept_first(e)} Is your comparison or your mask the wrong way round?",
-    also=(_keeping(lambda z, k: z <= _kth(z, k)),),
-)(_keeping(lambda z, k: z < _kth(z, k)))
-
-_kth_from_below = mistake(
-    "You cut below the k-th smallest logit instead of the k-th largest.",
-    lambda e: (
-        f"{_kept_first(e)} `kthvalue` counts from the smallest, and so does `sort` by default."
-    ),
-)(_keeping(lambda z, k: z >= -_kth(-z, k)))
 
 _keeps_the_first_columns = mistake(
     "You keep the first k columns instead of the k likeliest symbols.",
@@ -371,4 +362,19 @@ TASK = Task(
         alone("row", "symbol"),
     ),
     cases=("kept",),
+    steps={
+        "V": Step("A row has as many symbols as the last dimension says."),
+        "your sorted logits": Step(
+            "In a row that is sorted in descending order, the k-th largest logit is the k-th entry."
+        ),
+        "the places of the k-th largest logits": Step(
+            "The k-th entry has index k − 1, and a row with k ≥ V ends with index V − 1."
+        ),
+        "your k-th largest logits": Step("Each row has its own k, and so its own threshold."),
+        "your cut logits": Step(
+            "Whatever is smaller than the k-th largest logit of its row gets −∞, so that nothing of"
+            " it is left after the softmax."
+        ),
+        "your probabilities": Step("The softmax of each row shares 1 among the kept symbols."),
+    },
 )

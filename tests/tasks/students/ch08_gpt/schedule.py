@@ -67,10 +67,6 @@ def down_then_flat(step, steps, warm_up, decay, final):
     return 1 + (final - 1) * k / decay
 
 
-def one_line_min(step, steps, warm_up, decay, final):
-    return min((step + 1) / warm_up, 1, 1 + (final - 1) * (step + 1 + decay - steps) / decay)
-
-
 def a_bit_too_high(step, steps, warm_up, decay, final):
     return 1.5 * share_by_list(step, steps, warm_up, decay, final)
 
@@ -135,7 +131,6 @@ WRONG = {
     "cosine-for-line": falling(
         lambda k, n, final: final + (1 - final) * (1 + math.cos(math.pi * k / n)) / 2
     ),
-    "divides-by-zero": one_line_min,
     "stops-in-some": last_slice_filled,
 }
 
@@ -169,7 +164,7 @@ def level_is_final(step, steps, warm_up, decay, final):
 UNLISTED = {
     1: [
         (final_is_a_difference, "other-decay"),
-        (warm_up_squared, "other-warm-up"),
-        (level_is_final, "other-level"),
+        (warm_up_squared, "squared-your-warm-up"),
+        (level_is_final, "used-final-instead-of-the-full-rate-in-your-level"),
     ],
 }

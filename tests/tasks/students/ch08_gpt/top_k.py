@@ -146,14 +146,6 @@ WRONG = {
     "keeps-one-too-few": lambda z, k: top_k_row_by_row(z, (k - 1).clamp(min=1)),
     "keeps-one-too-many": lambda z, k: top_k_row_by_row(z, k + 1),
     "keeps-the-unlikeliest": lambda z, k: softmax_of(z, rank_of(-z) < k[:, None]),
-    "kept-and-cut-exchanged": lambda z, k: softmax_of(z, top_k_by_edge(z, k) == 0),
-    "kth-from-below": lambda z, k: softmax_of(
-        z,
-        z
-        >= torch.stack(
-            [row.kthvalue(min(int(n), len(row))).values for row, n in zip(z, k, strict=True)]
-        )[:, None],
-    ),
     "one-edge": lambda z, k: softmax_of(z, z >= z[top_k_by_edge(z, k) > 0].min()),
     "keeps-the-first-columns": first_columns,
     "ranks-not-inverted": lambda z, k: softmax_of(z, (-z).argsort(1) < k[:, None]),
@@ -175,7 +167,11 @@ ODD = [
         "replaced-by-a-number",
     ),
     (lambda z, k: F.softmax(top_k_by_edge(z, k), -1), "softmax-twice"),
-    (lambda z, k: top_k_by_rows(z, k.roll(1)), "other-counts"),
+    (
+        lambda z, k: top_k_by_edge(z, k.roll(1)),
+        "moved-the-places-of-the-k-th-largest-logits-one-place-on-along-the-last-axis",
+    ),
+    (lambda z, k: top_k_by_rows(z, k.clamp(max=len(z))), "other-counts"),
     (one_symbol_left_over, "other-symbols"),
     (lambda z, k: z, "no-distribution"),
     (lambda z, k: top_k_by_edge(z, k).squeeze(), "axis-of-one"),
