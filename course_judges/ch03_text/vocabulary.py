@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from course_judges.ch03_text.sections import ENCODE, UNKNOWN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import integers
 from course_judges.wording import listed, number, unwrapped
-from course_tasks.answers import Raised, input_text
+from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
 
@@ -84,14 +83,7 @@ def _says_otherwise(evidence: Evidence) -> str:
         f"`{symbol}` at position {place}" for symbol, place in _unknown_in(name, evidence)
     )
     said = evidence.answers.values.get(_REFUSED[asked])
-    raised = evidence.answers.errors.get(_REFUSED[asked])
-    ending = (
-        f"your error says “{said}”"
-        if isinstance(said, str)
-        else f"`encode` ends in a `{raised.kind}`"
-        if raised is not None
-        else "`encode` raises no error"
-    )
+    ending = f"your error says “{said}”" if isinstance(said, str) else "`encode` raises no error"
     more = (
         " If you test whether there is a position, use `is not None`, because 0 counts as False."
         if asked == "bad_first" and not isinstance(said, str)
@@ -168,31 +160,17 @@ class _OrderOfAppearance(NameVocabulary):
 
 
 @mistake(
-    lambda e: (
-        "The boundary is your last symbol."
-        if _symbols(e).endswith(input_text(e.inputs["boundary"]))
-        else "You sorted the boundary in among the letters."
-    ),
+    "You sorted the boundary in among the letters.",
     lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, so
     `{input_text(e.inputs["boundary"])}` is token {_place_of_the_boundary(e)}. If you sort it
     together with the letters, its place depends on its code point. The task asks for it as token 0,
     whatever symbol it is."""),
     cases=("symbols",),
-    also=(lambda names, boundary: _BoundaryLast(names, boundary),),
 )
 class _BoundarySortedIn(NameVocabulary):
     def __init__(self, names, boundary):
         self.boundary = boundary
         self.symbols = tuple(sorted(set("".join(names) + boundary)))
-        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
-
-
-class _BoundaryLast(NameVocabulary):
-    """The letters first, and the boundary after them."""
-
-    def __init__(self, names, boundary):
-        self.boundary = boundary
-        self.symbols = (*sorted(set("".join(names))), boundary)
         self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
 
 
@@ -217,133 +195,35 @@ class _LettersUnsorted(NameVocabulary):
         self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
 
 
-@mistake(
-    "The tokens of your letters are one too large.",
-    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {e.yours("encode").tolist()}
-    instead of {e.right("encode").tolist()}. The boundary is token 0 and the first letter token 1,
-    because a letter's token is its place in `symbols`, which already holds the boundary."""),
-    cases=("encode",),
-)
-class _OneTooLarge(NameVocabulary):
-    def encode(self, name):
-        tokens = super().encode(name)
-        return tokens + (tokens > 0)
-
-
-@mistake(
-    "Your encoding holds only the letters, without the boundaries.",
-    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens,
-    but with a boundary on each side there should be {len(e.right("encode"))}. Without them a model
-    never sees where names begin and end."""),
-    cases=("encode",),
-)
-class _BoundariesForgotten(NameVocabulary):
-    def encode(self, name):
-        return super().encode(name)[1:-1]
-
-
-@mistake(
-    "Your encoding has no boundary at the beginning.",
-    lambda e: unwrapped(f"""The first token for `{input_text(e.inputs["name"])}` is
-    {int(e.yours("encode")[0])}, a letter. The boundary before the name is the input from which a
-    model predicts the first letter."""),
-    cases=("encode",),
-)
-class _NoOpeningBoundary(NameVocabulary):
-    def encode(self, name):
-        return super().encode(name)[1:]
-
-
-@mistake(
-    "Your encoding has no boundary at the end.",
-    lambda e: unwrapped(f"""The last token for `{input_text(e.inputs["name"])}` is
-    {int(e.yours("encode")[-1])}, a letter. The boundary after the name is the target that teaches a
-    model to stop."""),
-    cases=("encode",),
-)
-class _NoClosingBoundary(NameVocabulary):
-    def encode(self, name):
-        return super().encode(name)[:-1]
-
-
 def _decoded(evidence: Evidence) -> str:
     """What `decode` made of the tokens of a name, and that name."""
     return unwrapped(f"""It returns `{evidence.answers.values["decode"]}` for the tokens of
     `{input_text(evidence.inputs["name"])}`, so `decode` doesn't undo `encode`.""")
 
 
-def _decodes_to(made: Callable[[str, Evidence], str]) -> Callable[[Evidence], bool]:
-    """A condition: the tokens are right, and this is decoded instead of the name."""
-    return lambda e: (
-        e.same("encode")
-        and not e.same("decode")
-        and e.answers.values["decode"] == made(input_text(e.inputs["name"]), e)
-    )
+def _decoded_otherwise(evidence: Evidence) -> str:
+    """What `decode` does that leaves boundaries in or letters out; empty if it is neither."""
+    name, boundary = (input_text(evidence.inputs[asked]) for asked in ("name", "boundary"))
+    known = {
+        f"{boundary}{name}{boundary}": "leaves the boundaries in",
+        f"{name}{boundary}": "leaves the boundary at the end in",
+        f"{boundary}{name}": "leaves the boundary at the beginning in",
+        name[1:]: "leaves out the first letter of a name",
+        name[:-1]: "leaves out the last letter of a name",
+        name[1:-1]: "leaves out the first and the last letter of a name",
+        "": "stops at the boundary in front of a name, so it returns an empty text",
+    }
+    return known.get(str(evidence.answers.values["decode"]), "") if evidence.same("encode") else ""
 
 
 @mistake(
-    "Your decoding leaves the boundaries in.",
+    lambda e: f"Your decoding {_decoded_otherwise(e)}.",
     _decoded,
-    recognized=_decodes_to(lambda name, e: input_text(e.inputs["boundary"]).join(["", name, ""])),
+    recognized=lambda e: bool(_decoded_otherwise(e)),
 )
 class _DecodeKeepsBoundaries(NameVocabulary):
     def decode(self, tokens):
         return "".join(self.symbols[token] for token in tokens)
-
-
-@mistake(
-    "Your decoding leaves the boundary at the end in.",
-    _decoded,
-    recognized=_decodes_to(lambda name, e: name + input_text(e.inputs["boundary"])),
-)
-class _DecodeKeepsTheLast(NameVocabulary):
-    def decode(self, tokens):
-        return "".join(self.symbols[token] for token in tokens[1:])
-
-
-@mistake(
-    "Your decoding leaves the boundary at the beginning in.",
-    _decoded,
-    recognized=_decodes_to(lambda name, e: input_text(e.inputs["boundary"]) + name),
-)
-class _DecodeKeepsTheFirst(NameVocabulary):
-    def decode(self, tokens):
-        return "".join(self.symbols[token] for token in tokens[:-1])
-
-
-def _letters_lost(evidence: Evidence) -> str:
-    """Which letters of the name are lost in decoding, if it is the first, the last or both."""
-    name, made = input_text(evidence.inputs["name"]), evidence.answers.values["decode"]
-    if not evidence.same("encode"):
-        return ""
-    lost = {
-        name[1:]: "the first letter",
-        name[:-1]: "the last letter",
-        name[1:-1]: "the first and the last letter",
-    }
-    return lost.get(str(made), "")
-
-
-@mistake(
-    lambda e: f"Your decoding leaves out {_letters_lost(e)} of a name.",
-    _decoded,
-    recognized=lambda e: bool(_letters_lost(e)),
-)
-class _DecodeCutsLetters(NameVocabulary):
-    def decode(self, tokens):
-        return "".join(self.symbols[token] for token in tokens[2:-2])
-
-
-@mistake(
-    "Your decoding returns an empty text.",
-    lambda e: unwrapped(f"""It got the tokens of `{input_text(e.inputs["name"])}`. The first of them
-    is already the boundary, so a loop that stops at the first boundary stops before the first
-    letter."""),
-    recognized=_decodes_to(lambda _, __: ""),
-)
-class _DecodeStopsAtOnce(NameVocabulary):
-    def decode(self, tokens):
-        return "".join(iter(map(self.symbols.__getitem__, tokens).__next__, self.boundary))
 
 
 def _shifted(name: str, by: int, evidence: Evidence) -> str:
@@ -419,40 +299,13 @@ def _repeated(evidence: Evidence) -> str:
 
 
 @mistake(
-    "The boundary isn't among your symbols.",
-    lambda e: unwrapped(f"""They are `{_symbols(e)}`, but the `boundary` that is passed here is
-    `{input_text(e.inputs["boundary"])}`. It has to be the first symbol, token 0."""),
-    recognized=lambda e: input_text(e.inputs["boundary"]) not in _symbols(e),
-)
-class _BoundaryMissing(NameVocabulary):
-    def __init__(self, names, boundary):
-        super().__init__(names, boundary)
-        self.symbols = self.symbols[1:]
-
-
-def _which_names(evidence: Evidence) -> str:
-    """A sentence if the letters are those of some of the names only; else empty."""
-    names = input_text(evidence.inputs["names"]).split("\n")
-    mine = set(_symbols(evidence)) - {input_text(evidence.inputs["boundary"])}
-    for some, said in (
-        (names[:1], "the first name alone"),
-        (names[-1:], "the last name alone"),
-        (names[:-1], "all names but the last"),
-        (names[1:], "all names but the first"),
-    ):
-        if mine == set("".join(some)):
-            return f" They are those of {said}."
-    return ""
-
-
-@mistake(
     lambda e: (
         "Your symbols lack letters that names have."
         if _letters_are_off(e)[0]
         else "Your symbols hold something that no name has."
     ),
     lambda e: unwrapped(f"""They {"lack" if _letters_are_off(e)[0] else "hold"}
-    {_some_letters(_letters_are_off(e)[0] or _letters_are_off(e)[1])}.{_which_names(e)} The symbols
+    {_some_letters(_letters_are_off(e)[0] or _letters_are_off(e)[1])}. The symbols
     should be the boundary and every letter of every name, and nothing else. Take them from the
     names, not from an alphabet or a range of letters."""),
     recognized=lambda e: any(_letters_are_off(e)),
@@ -514,7 +367,8 @@ def _became(evidence: Evidence) -> str:
 def _each_letter_once(evidence: Evidence) -> str:
     """A hint if a repeated letter gets only one token; else empty."""
     name = input_text(evidence.inputs["name"])
-    once = len(evidence.yours("encode")) == len(set(name)) + 2 < len(name) + 2
+    mine = evidence.yours("encode")
+    once = not mine[0] and len(mine) == len(set(name)) + 2 < len(name) + 2
     return f" You have one for each of its {len(set(name))} different letters." if once else ""
 
 
@@ -563,65 +417,19 @@ class _AnotherToken(NameVocabulary):
 
 
 @mistake(
-    "You leave out an unknown symbol without raising an error.",
-    lambda e: unwrapped(f"""{_bad(e)}, but your encoding has only {len(e.yours("refuses"))} tokens,
-    as if it weren't there. A silent gap like this may go unnoticed for weeks, so raise a
-    `ValueError`."""),
-    UNKNOWN,
-)
-class _UnknownDropped(NameVocabulary):
-    def encode(self, name):
-        return super().encode("".join(s for s in name if s in self.token))
-
-
-@mistake(
-    "You encode an unknown symbol as token 0.",
-    lambda e: unwrapped(f"""{_bad(e)}, which your encoding turns into the boundary, so the name now
-    reads like two names. Raise a `ValueError` instead."""),
-    UNKNOWN,
-)
-class _UnknownToZero(NameVocabulary):
-    def encode(self, name):
-        return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
-
-
-@mistake(
-    "You raise a `KeyError` for an unknown symbol instead of a `ValueError`.",
-    lambda e: unwrapped(f"""{_bad(e)}. A dictionary raises a `KeyError` by itself, but that doesn't
-    say where the symbol is. The task asks for a `ValueError` with the symbol and its position."""),
-    UNKNOWN,
-)
-class _KeyErrorOnly(NameVocabulary):
-    def encode(self, name):
-        return torch.tensor([self.token[s] for s in self.boundary + name + self.boundary])
-
-
-def _other_error(evidence: Evidence) -> Raised:
-    return evidence.answers.errors["refuses"]
-
-
-def _ending(evidence: Evidence) -> str:
-    """How `encode` ends instead, for a sentence."""
-    raised = _other_error(evidence)
-    if raised.kind == "ReturnedTypeError":
-        return "returns something that holds no tokens. An error is raised with `raise`"
-    return f"stops with `{raised.kind}`"
-
-
-@mistake(
     "You don't raise a `ValueError` for an unknown symbol.",
-    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` {_ending(e)}. Code that calls `encode` and
-    wants to handle an unknown symbol can only catch the error that the task names."""),
+    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` stops with
+    `{e.answers.errors["refuses"].kind}`. Code that calls `encode` can only catch the error that
+    the task names, a `ValueError` with the symbol and its position."""),
     UNKNOWN,
     recognized=lambda e: (
         e.same("symbols", "encode", "decode")
-        and _other_error(e).kind not in ("KeyError", "ValueError")
+        and e.answers.errors["refuses"].kind not in ("ReturnedTypeError", "ValueError")
     ),
 )
 class _AnotherKindOfError(NameVocabulary):
     def encode(self, name):
-        assert set(name) <= set(self.symbols)
-        return super().encode(name)
+        return torch.tensor([self.token[s] for s in self.boundary + name + self.boundary])
 
 
 @mistake(
@@ -678,23 +486,6 @@ class _RefusesOnlySome(NameVocabulary):
         return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
 
 
-def _errors_not_all_right(evidence: Evidence) -> Finding | None:
-    """Errors that are wrong in one way here, and in a different way in another draw."""
-    if not evidence.same("symbols", "encode", "decode") or _refusals_are_right(evidence):
-        return None
-    said = evidence.answers.values["refuses"]
-    if not isinstance(said, str):
-        return None
-    return Finding(
-        "errors-not-all-right",
-        "Some of your errors don't give the unknown symbol and its position.",
-        _says_otherwise(evidence)
-        if _refusal_names_symbol_and_place(evidence)
-        else f"{_bad(evidence)}, counted from 0 at the first letter, but your error says “{said}”.",
-        UNKNOWN,
-    )
-
-
 def _encodes(evidence: Evidence) -> bool:
     return evidence.same("encode", "short.tokens") and integers(evidence, "encode")
 
@@ -713,16 +504,8 @@ def _accepted(evidence: Evidence) -> str:
 def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
-    tokens = evidence.answers.values[_CASES_THAT_REFUSE[_accepted(evidence)]]
-    # A text that is returned counts as no tokens.
-    returned = (
-        "but `encode` returned tokens for it"
-        if np.size(tokens)
-        else "but `encode` returned something without raising an error"
-    )
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, {returned}. Raise a `ValueError` with `raise`, so that nobody
-    goes on with a name that the vocabulary can't represent.""")
+    vocabulary, but your `encode` raised no error. Raise a `ValueError` with `raise`, so that nobody goes on with a name that the vocabulary can't represent.""")
 
 
 @mistake(
@@ -761,19 +544,6 @@ def _of_several_calls(evidence: Evidence) -> Finding | None:
             "`names.sort()` changes the old one.",
             ENCODE,
         )
-    for which, asked in (("letter", letter), ("name", name), ("nothing", "")):
-        value = f"short.tokens.{which}"
-        if not evidence.same(value):
-            return Finding(
-                "short-name",
-                f"Your encoding of `{asked}` is wrong."
-                if asked
-                else "Your encoding of an empty name is wrong.",
-                f"It should be {evidence.right(value).tolist()}, but yours is "
-                f"{evidence.yours(value).tolist()}. The check asked one vocabulary for `{letter}`, "
-                f"`{name}` and an empty name, one after the other.",
-                ENCODE,
-            )
     said = [
         evidence.answers.values[f"short.names.{which}"] for which in ("letter", "name", "nothing")
     ]
@@ -805,5 +575,5 @@ TASK = Task(
         Part("An unknown symbol is refused, with its position.", 1, _refusals_are_right),
     ),
     cases=("refuses",),
-    properties=(_errors_not_all_right, _of_several_calls, _decimals),
+    properties=(_of_several_calls, _decimals),
 )

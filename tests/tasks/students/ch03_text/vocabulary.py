@@ -91,16 +91,6 @@ class LettersOnly(WithDictionaries):
         return super().encode(name)[1:-1]
 
 
-class OpenEnd(WithDictionaries):
-    def encode(self, name):
-        return super().encode(name)[:-1]
-
-
-class SkipsStrangers(WithDictionaries):
-    def encode(self, name):
-        return [0] + [self.stoi[c] for c in name if c in self.stoi] + [0]
-
-
 class StrangersAreZero(WithDictionaries):
     def encode(self, name):
         tokens = [0]
@@ -179,11 +169,6 @@ class OneLettersPlaceAnotherLetter(WithDictionaries):
         return super().encode(name)
 
 
-class UnknownIsTheLast(WithDictionaries):
-    def encode(self, name):
-        return [0, *(self.stoi.get(letter, len(self.symbols) - 1) for letter in name), 0]
-
-
 class _Plain:
     """Right, if nothing of it is replaced."""
 
@@ -212,16 +197,6 @@ class Descending(_Plain):
         return super().letters(names)[::-1]
 
 
-class CountsPastTheBoundary(_Plain):
-    def encode(self, name):
-        tokens = super().encode(name)
-        tokens[1:-1] += 1
-        return tokens
-
-    def decode(self, tokens):
-        return "".join(self.symbols[token - 1] for token in tokens[1:-1])
-
-
 class SaysSoAndGoesOn(_Plain):
     """Returns the words of the error in place of raising it."""
 
@@ -237,11 +212,6 @@ class LeavesOutTheLastName(_Plain):
         return super().letters(names[:-1])
 
 
-class LooksUp(_Plain):
-    def unknown(self, symbol, place):
-        return LookupError(f"{symbol} at {place}")
-
-
 class DecodesFrom(WithDictionaries):
     """Decodes some of the places alone."""
 
@@ -249,14 +219,6 @@ class DecodesFrom(WithDictionaries):
 
     def decode(self, tokens):
         return "".join(self.itos[int(token)] for token in list(tokens)[self.places])
-
-
-class LeavesOutTheFirstBoundary(DecodesFrom):
-    places = slice(1, None)
-
-
-class LeavesOutTheLastBoundary(DecodesFrom):
-    places = slice(None, -1)
 
 
 class LeavesOutTwoAtTheEnd(DecodesFrom):
@@ -284,16 +246,6 @@ class DecodesBackwards(WithDictionaries):
         return super().decode(tokens)[::-1]
 
 
-class BeginsWithALetter(WithDictionaries):
-    def encode(self, name):
-        return torch.as_tensor(super().encode(name))[1:]
-
-
-class EndsWithTwoBoundaries(WithDictionaries):
-    def encode(self, name):
-        return [*super().encode(name), 0]
-
-
 class ClosesWithAnotherToken(WithDictionaries):
     def encode(self, name):
         return [*[*super().encode(name)][:-1], len(self.symbols)]
@@ -308,13 +260,6 @@ class LooksForLettersInTheList(WithDictionaries):
         if unknown := [s for s in name if s not in self.names]:
             raise ValueError(f"{unknown[0]} at {name.index(unknown[0])} is in no name")
         return super().encode(name)
-
-
-class SymbolsWithoutTheBoundary(WithDictionaries):
-    def __init__(self, names, boundary):
-        super().__init__(names, boundary)
-        self.all_symbols = self.symbols
-        self.symbols = self.symbols[1:]
 
 
 class LettersAsOftenAsTheyOccur(WithDictionaries):
@@ -382,34 +327,22 @@ class TableSharedByAllVocabularies:
 
 
 WRONG = {
-    "decode-keeps-the-last": LeavesOutTheFirstBoundary,
-    "decode-keeps-the-first": LeavesOutTheLastBoundary,
-    "decode-cuts-letters": LeavesOutTwoAtTheEnd,
-    "decode-stops-at-once": DecodesUpToABoundary,
     "decode-off-by-one": LooksUpTheNext,
     "decode-reorders": DecodesBackwards,
-    "no-opening-boundary": BeginsWithALetter,
-    "another-number-of-tokens": EndsWithTwoBoundaries,
+    "another-number-of-tokens": LettersOnly,
     "another-token": ClosesWithAnotherToken,
     "refuses-known-symbols": LooksForLettersInTheList,
-    "boundary-missing": SymbolsWithoutTheBoundary,
     "symbols-repeated": LettersAsOftenAsTheyOccur,
     "other-symbols": WholeRangeOfLetters,
     "letters-unsorted": Descending,
-    "one-too-large": CountsPastTheBoundary,
-    "another-kind-of-error": LooksUp,
-    "unknown-accepted": UnknownIsTheLast,
+    "another-kind-of-error": PlainLookup,
+    "unknown-accepted": StrangersAreZero,
     "refuses-only-some": FirstIsNeverUnknown,
     "lowercase-letters": LowercaseVocabulary,
     "shared-table": TableSharedByAllVocabularies,
     "order-of-appearance": InAppearance,
     "boundary-sorted-in": SortedWithBoundary,
-    "boundaries-forgotten": LettersOnly,
-    "no-closing-boundary": OpenEnd,
     "decode-keeps-boundaries": DotsRemain,
-    "unknown-dropped": SkipsStrangers,
-    "unknown-to-zero": StrangersAreZero,
-    "key-error-only": PlainLookup,
     "error-names-nothing": PlainIndex,
 }
 
@@ -471,6 +404,8 @@ class DecimalTokens(WithDictionaries):
 
 
 ODD = [
+    (LeavesOutTwoAtTheEnd, "decode-keeps-boundaries"),
+    (DecodesUpToABoundary, "decode-keeps-boundaries"),
     (SortsTheNames, "changes-its-names"),
     (RemembersTheFirst, "shape"),
     (DecodesAllOfThem, "short-name"),
