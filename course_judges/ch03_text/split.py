@@ -207,8 +207,6 @@ def _what_made_the_size(evidence: Evidence) -> str:
             f" It holds {len(validation)} of the {len(names)} entries, which is about "
             f"{_fraction(evidence):.0%}. Count each distinct name once, however often it occurs."
         )
-    if all(len(set(v)) == round(0.1 * len(set(n))) for n, v in halves):
-        return " That is 10 % of them. Do you use `fraction`?"
     more = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
     if len(set(more)) == 1:
         count = "one name" if abs(more[0]) == 1 else f"{abs(more[0])} names"
@@ -227,19 +225,24 @@ def _what_made_the_size(evidence: Evidence) -> str:
 def _another_size(evidence: Evidence) -> Finding | None:
     if _right_where_some_are_held_out(evidence):
         return None
+    return Finding(
+        "another-size",
+        "Your validation split has the wrong size.",
+        f"{_size(evidence)}{_what_made_the_size(evidence)}",
+        SPLITS,
+    )
+
+
+def _size(evidence: Evidence) -> str:
+    """How many names should be held out of the first list of which it is another number."""
     for names, _, validation in _all_splits(evidence):
-        share = _fraction(evidence) * len(set(names))
-        if len(set(validation)) != round(share):
-            return Finding(
-                "another-size",
-                "Your validation split has the wrong size.",
+        share, held = _fraction(evidence) * len(set(names)), len(set(validation))
+        if held != round(share):
+            return (
                 f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are "
-                f"{number(share, 4)}, or {round(share)} rounded, but yours holds "
-                f"{len(set(validation))} distinct names."
-                f"{_what_made_the_size(evidence)}",
-                SPLITS,
+                f"{number(share, 4)}, or {round(share)} rounded, but you hold out {held}."
             )
-    return None
+    return ""
 
 
 def _in_order(evidence: Evidence) -> bool:
@@ -289,6 +292,50 @@ def _unseeded(names, fraction, seed):
     return split_names(names, fraction, None)
 
 
+def _by_chance(held_out: Callable) -> Callable:
+    """An answer in which the names of a list that are held out are drawn in another way."""
+
+    def answer(names, fraction, seed):
+        distinct, generator = sorted(set(names)), torch.Generator().manual_seed(seed)
+        return _hold_out(names, held_out(distinct, fraction, generator))
+
+    return answer
+
+
+def _drawn_again(distinct, fraction, generator):
+    count = round(fraction * len(distinct))
+    places = torch.randint(len(distinct), (count,), generator=generator).tolist()
+    return [distinct[place] for place in places]
+
+
+def _tossed(distinct, fraction, generator):
+    coins = torch.rand(len(distinct), generator=generator) < fraction
+    return [name for name, held in zip(distinct, coins.tolist(), strict=True) if held]
+
+
+_up_to_chance = mistake(
+    "How many names you hold out is up to chance.",
+    lambda e: unwrapped(f"""{_size(e)} If you draw a name several times, as `randint` does, or
+    decide for each name by itself, the number changes from seed to seed. Shuffle the distinct
+    names, each of them once, and take the first few."""),
+    cases=("split", "again", "other", "others"),
+    also=(_by_chance(_tossed),),
+)(_by_chance(_drawn_again))
+
+
+@mistake(
+    "You filled up validation until it holds `fraction` of the entries.",
+    lambda e: f"{_size(e)} Count each distinct name once, however often it is on the list.",
+    cases=("split", "again", "other", "others"),
+)
+def _filled_with_entries(names, fraction, seed):
+    held = set()
+    for name in _shuffled(sorted(set(names)), seed):
+        if sum(one in held for one in names) < round(fraction * len(names)):
+            held.add(name)
+    return _hold_out(names, held)
+
+
 @mistake(
     "Your split depends on the hashes of the names, which change with every run of Python.",
     lambda e: unwrapped(f"""With the same seed, another run puts
@@ -305,9 +352,7 @@ def _order_of_a_set(names, fraction, seed):
 
 @mistake(
     "You rounded the number of names down instead of to the nearest.",
-    lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e)))} distinct names are
-    {number(_fraction(e) * len(set(_names_of(e))), 4)}, or {_wanted(e)} rounded, but you hold out
-    {len(set(_parts_of(e)[1]))}. `int` and `//` cut off the decimals, so use `round`."""),
+    lambda e: f"{_size(e)} `int` and `//` cut off the decimals, so use `round`.",
     recognized=lambda e: (
         _apart(e)
         and all(
@@ -346,12 +391,9 @@ def _share_up(evidence: Evidence, names: list[str]) -> int:
 
 @mistake(
     "You rounded the number of names up instead of to the nearest.",
-    lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e, "others")))} distinct names
-    are {number(_fraction(e) * len(set(_names_of(e, "others"))), 4)}, or {_wanted(e, "others")}
-    rounded,
-    but you hold out {len(set(_parts_of(e, "others")[1]))}. `math.ceil` and `int(…) + 1` round up,
-    and so do you if you cut the size of the training split with `int`. Use `round` for the names
-    that you hold out."""),
+    lambda e: unwrapped(f"""{_size(e)} `math.ceil` and `int(…) + 1` round up, and so do
+    you if you cut the size of the training split with `int`. Use `round` for the names that you
+    hold out."""),
     recognized=lambda e: _all_hold_out(e, lambda names: _share_up(e, names)),
 )
 def _rounded_up(names, fraction, seed):
@@ -427,19 +469,6 @@ def _initials_held_out(names, fraction, seed):
 )
 def _seed_ignored(names, fraction, seed):
     return split_names(names, fraction, 1337)
-
-
-@mistake(
-    "Your training split is the whole list.",
-    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are also
-    in training, `{_shared(e)[0]}` for example. The names that you hold out must not be in
-    training."""),
-    recognized=lambda e: (
-        bool(_shared(e)) and set(_parts_of(e)[0]) == set(_names_of(e)) and not _nothing_lost(e)
-    ),
-)
-def _training_keeps_everything(names, fraction, seed):
-    return names, split_names(names, fraction, seed)[1]
 
 
 @mistake(

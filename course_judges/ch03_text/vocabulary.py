@@ -505,7 +505,8 @@ def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, but your `encode` raised no error. Raise a `ValueError` with `raise`, so that nobody goes on with a name that the vocabulary can't represent.""")
+    vocabulary, but your `encode` raised no error. Raise a `ValueError` with `raise`, so that nobody
+    goes on with a name that the vocabulary can't represent.""")
 
 
 @mistake(

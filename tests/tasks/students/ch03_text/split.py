@@ -60,11 +60,6 @@ def split_list(names, fraction, seed):
     return shuffled[:cut], shuffled[cut:]
 
 
-def split_keeps_all(names, fraction, seed):
-    _, validation = split_with_random(names, fraction, seed)
-    return list(names), validation
-
-
 def split_set(names, fraction, seed):
     distinct = sorted(set(names))
     random.Random(seed).shuffle(distinct)
@@ -192,7 +187,36 @@ def split_by_neighbors(names, fraction, seed):
     return _split(names, set(distinct[start : start + count]))
 
 
+# "Validation gets `fraction` of the distinct names": names drawn twice are held out once
+def drawn_with_replacement(names, fraction, seed):
+    distinct = sorted(set(names))
+    generator = torch.Generator().manual_seed(seed)
+    count = round(fraction * len(distinct))
+    drawn = torch.randint(len(distinct), (count,), generator=generator).tolist()
+    held_out = {distinct[i] for i in drawn}
+    train = [name for name in names if name not in held_out]
+    return train, [name for name in names if name in held_out]
+
+
+# Shuffles the names and fills the validation list until it is long enough.
+# "Validation gets `fraction` of the *distinct* names (rounded)"
+def share_of_the_entries(names, fraction, seed):
+    distinct = sorted(set(names))
+    generator = torch.Generator().manual_seed(seed)
+    held_out, count = set(), 0
+    for i in torch.randperm(len(distinct), generator=generator).tolist():
+        if count >= round(fraction * len(names)):
+            break
+        held_out.add(distinct[i])
+        count += names.count(distinct[i])
+    train = [name for name in names if name not in held_out]
+    validation = [name for name in names if name in held_out]
+    return train, validation
+
+
 WRONG = {
+    "up-to-chance": drawn_with_replacement,
+    "filled-with-entries": share_of_the_entries,
     "removed-in-the-loop": split_pops,
     "initials-held-out": split_initials,
     "chosen-by-a-trait": split_by_how_often,
@@ -201,7 +225,6 @@ WRONG = {
     "not-shuffled": split_in_order,
     "unseeded": split_anew,
     "seed-ignored": split_always_42,
-    "training-keeps-everything": split_keeps_all,
     "duplicates-across-splits": split_list,
     "order-of-a-set": split_hashed,
     "cut-not-rounded": split_floor,
@@ -257,33 +280,6 @@ def takes_names_out_of_the_given_list(names, fraction, seed):
     return names, validation
 
 
-# "Validation gets `fraction` of the distinct names": names drawn twice are held out once
-def drawn_with_replacement(names, fraction, seed):
-    distinct = sorted(set(names))
-    generator = torch.Generator().manual_seed(seed)
-    count = round(fraction * len(distinct))
-    drawn = torch.randint(len(distinct), (count,), generator=generator).tolist()
-    held_out = {distinct[i] for i in drawn}
-    train = [name for name in names if name not in held_out]
-    return train, [name for name in names if name in held_out]
-
-
-# Shuffles the names and fills the validation list until it is long enough.
-# "Validation gets `fraction` of the *distinct* names (rounded)"
-def share_of_the_entries(names, fraction, seed):
-    distinct = sorted(set(names))
-    generator = torch.Generator().manual_seed(seed)
-    held_out, count = set(), 0
-    for i in torch.randperm(len(distinct), generator=generator).tolist():
-        if count >= round(fraction * len(names)):
-            break
-        held_out.add(distinct[i])
-        count += names.count(distinct[i])
-    train = [name for name in names if name not in held_out]
-    validation = [name for name in names if name in held_out]
-    return train, validation
-
-
 # Comes from NumPy, whose `choice` draws with replacement unless told otherwise.
 # "Validation gets `fraction` of the distinct names (rounded)": names drawn twice leave it fewer
 def chosen_with_replacement(names, fraction, seed):
@@ -299,7 +295,5 @@ def chosen_with_replacement(names, fraction, seed):
 UNLISTED = {
     1: [(split_sorted_validation, "another-size")],
     4: [(takes_names_out_of_the_given_list, "changes-its-input")],
-    6: [(drawn_with_replacement, "another-size")],
-    8: [(share_of_the_entries, "another-size")],
     11: [(chosen_with_replacement, "another-size")],
 }
