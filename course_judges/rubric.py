@@ -110,6 +110,7 @@ def mistake(
 class Like:
     """Stands for a variant of the task's answer, by its name in the task's table: what `mistake` is
     called with where the wrong answer is one that the table has, and deserves words of its own.
+    Among what a mistake has `also`, it stands for another variant of which the same is said.
     """
 
     variant: str

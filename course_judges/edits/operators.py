@@ -175,6 +175,8 @@ def slips(node: Any, names: tuple[str, ...]) -> Iterator[Change]:
         yield Change("condition", lambda n: _set(n, test=ast.UnaryOp(ast.Not(), n.test)))
     elif isinstance(node, ast.Slice):
         yield from _slice(node)
+    elif isinstance(node, ast.Subscript) and _are_two_indices(node.slice):
+        yield Change("indices", lambda n: _set(n, slice=ast.Tuple(n.slice.elts[::-1], n.slice.ctx)))
     elif isinstance(node, ast.Call):
         yield from _call(node)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -341,6 +343,31 @@ def afterwards(names: Sequence[tuple[str, str]], *, last: bool) -> Iterator[Chan
             (f"divided {{step}} by the root of {called}", f"(_V) / ({name}) ** 0.5"),
         ):
             yield Change("afterwards", _around(code), words)
+
+
+def exchanged_results(node: ast.Tuple) -> Iterator[Change]:
+    """Two neighbors of what an answer returns, in the other order."""
+    for number in range(len(node.elts) - 1):
+        yield Change(
+            "results",
+            lambda n, number=number: _set(
+                n,
+                elts=[
+                    *n.elts[:number],
+                    n.elts[number + 1],
+                    n.elts[number],
+                    *n.elts[number + 2 :],
+                ],
+            ),
+        )
+
+
+def _are_two_indices(node: Any) -> bool:
+    return (
+        isinstance(node, ast.Tuple)
+        and len(node.elts) == 2
+        and not any(isinstance(one, ast.Slice | ast.Constant) for one in node.elts)
+    )
 
 
 def attributes(others: Iterable[str]) -> Iterator[Change]:

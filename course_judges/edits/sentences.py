@@ -216,6 +216,20 @@ def _exchanged(before: Any, _: Any, names: Mapping[str, str]) -> str:
     return f"exchanged {one} and {other} in {{step}}" if one and other and one != other else ""
 
 
+def _indices_exchanged(before: Any, _: Any, names: Mapping[str, str]) -> str:
+    one, other = (said(index, names) for index in before.slice.elts)
+    return f"exchanged the indices {one} and {other} in {{step}}" if one and other else ""
+
+
+def _results(before: Any, after: Any, names: Mapping[str, str]) -> str:
+    words = [
+        said(old, names)
+        for old, new in zip(before.elts, after.elts, strict=True)
+        if ast.dump(old) != ast.dump(new)
+    ]
+    return f"exchanged {' and '.join(words)} in {{step}}" if all(words) and len(words) == 2 else ""
+
+
 def _arguments(before: Any, after: Any, names: Mapping[str, str]) -> str:
     moved = [a for a, b in zip(before.args, after.args, strict=True) if ast.dump(a) != ast.dump(b)]
     words = [said(one, names) for one in moved]
@@ -337,6 +351,8 @@ _PHRASES = {
     "double": _instead,
     "exchanged": _exchanged,
     "arguments-exchanged": _arguments,
+    "indices": _indices_exchanged,
+    "results": _results,
     "left-alone": _left_alone,
     "right-alone": _right_alone,
     "arithmetic": _arithmetic,

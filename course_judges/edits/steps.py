@@ -44,9 +44,13 @@ class Step:
     known : tuple of str
         The variables that have a value before it, in the order in which they get it.
     amounts : tuple of str
-        Of these, arguments and lengths: what a value may be multiplied by or added to.
+        Of these, arguments and lengths: what a value may be multiplied by or added to. Arguments
+        that are one number only where the answer returns; else most of them mean nothing.
     of_self : tuple of str
         Of a class, what it assigns to `self`.
+    compared : bool
+        Whether its value is only compared with others, so that most of what is done to it gives the
+        same.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Step:
     known: tuple[str, ...]
     amounts: tuple[str, ...] = ()
     of_self: tuple[str, ...] = ()
+    compared: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,18 +111,44 @@ def steps(source: str) -> list[Step]:
     for function in _functions(tree):
         known = [one.arg for one in (*function.args.args, *function.args.kwonlyargs)]
         amounts = [one for one in known if one != "self"]
+        single = {one.arg for one in function.args.args if _is_one_number(one.annotation)}
         for node in _statements(function):
             body = getattr(node, "body", None)
             last = body[0].lineno - 2 if body else node.end_lineno - 1
             lines = range(node.lineno - 1, max(last, node.lineno - 1) + 1)
             name = next((comments[n] for n in lines if comments.get(n)), "")
-            if name:
-                before = tuple(dict.fromkeys(one for one in known if one != "self"))
-                found.append(Step(name, node, lines, before, tuple(amounts), of_self))
             targets = [ast.unparse(target) for target in _targets(node)]
+            if name:
+                before = tuple(
+                    dict.fromkeys(one for one in known if one != "self" and one[0] != "_")
+                )
+                returned = isinstance(node, ast.Return)
+                by = tuple(one for one in amounts if returned or one not in single)
+                compared = bool(targets) and all(_only_compared(one, function) for one in targets)
+                found.append(Step(name, node, lines, before, by, of_self, compared))
             known += targets
             amounts += targets if operators.is_length(getattr(node, "value", None)) else []
     return found
+
+
+def _only_compared(name: str, function: Any) -> bool:
+    """True if a variable is read, and only in comparisons."""
+    compared = {
+        id(inner)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare)
+        for inner in ast.walk(node)
+    }
+    read = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id == name
+    ]
+    return bool(read) and all(id(node) in compared for node in read)
+
+
+def _is_one_number(annotation: Any) -> bool:
+    return isinstance(annotation, ast.Name) and annotation.id in ("int", "float", "bool")
 
 
 def names(found: list[Step]) -> dict[str, str]:
@@ -247,7 +278,9 @@ def _changes(node: Any, top: Any, step: Step, called: dict[str, str]) -> Iterato
     yield from operators.misreadings(node)
     # Many numbers may stand in the place of a single one by chance.
     whole = isinstance(step.node, ast.Assign | ast.AugAssign | ast.Return)
-    if node is top and whole and not operators.is_length(node):
+    if node is top and isinstance(node, ast.Tuple):
+        yield from operators.exchanged_results(node)
+    elif node is top and whole and not operators.is_length(node) and not step.compared:
         values = [(n, called.get(n, f"`{n}`")) for n in step.amounts]
         yield from operators.afterwards(values, last=isinstance(step.node, ast.Return))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from course_judges.edits.operators import changed
 from course_judges.evidence import Evidence, same_case
-from course_judges.rubric import Like, Task
+from course_judges.rubric import Like, Mistake, Task
 from course_lib.errors import CourseError
 from course_tasks.answers import Answers
 from course_tasks.probing import Probe
@@ -98,19 +98,24 @@ def with_variants(task: Task) -> Task:
     CourseError
         If a mistake is like a variant that the table doesn't have.
     """
-    if not any(isinstance(one.answer, Like) for one in task.mistakes):
+    if not any(isinstance(a, Like) for one in task.mistakes for a in (one.answer, *one.also)):
         return task
     known = {variant.name: variant for variant in variants(task)}
-    found = []
-    for one in task.mistakes:
-        if isinstance(one.answer, Like):
-            if one.answer.variant not in known:
-                raise CourseError(
-                    f"{one.name!r} of {task.title!r} is like {one.answer.variant!r}, but the "
-                    f"table {path_of(task).name} has no such variant. Take one of its names."
-                )
-            one = replace(one, answer=known[one.answer.variant].answer)
-        found.append(one)
+
+    def answer(held: Any, mistake: Mistake) -> Any:
+        if not isinstance(held, Like):
+            return held
+        if held.variant not in known:
+            raise CourseError(
+                f"{mistake.name!r} of {task.title!r} is like {held.variant!r}, but the "
+                f"table {path_of(task).name} has no such variant. Take one of its names."
+            )
+        return known[held.variant].answer
+
+    found = (
+        replace(one, answer=answer(one.answer, one), also=tuple(answer(a, one) for a in one.also))
+        for one in task.mistakes
+    )
     return replace(task, mistakes=tuple(found))
 
 

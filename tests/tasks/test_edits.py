@@ -70,6 +70,28 @@ def test_same_edit_at_two_steps_alike_is_one_edit():
     assert len(said()["set the negative numbers of the queries and the keys to 0"].lines) == 2
 
 
+def test_what_goes_wrong_at_several_steps_or_in_what_is_returned_is_one_edit():
+    source = """def normed(x, table, gain: float):
+    positions = torch.arange(len(x))  # the positions
+    mean = x.mean(dim=-1, keepdim=True)  # the means
+    past = positions[:, None] >= positions  # what lies in the past
+    spread = x.var(dim=-1, correction=0, keepdim=True)  # the variances
+    rows = table[mean, spread]  # the rows of the table
+    return rows, past  # your results
+"""
+    said = {edit.says: edit for edit in steps.edits(source)}
+    axis = said["used axis −2 instead of axis −1 in the means and the variances"]
+    assert len(axis.lines) == 2
+    assert "exchanged the rows of the table and what lies in the past in your results" in said
+    assert "exchanged the indices the means and the variances in the rows of the table" in said
+    # What holds of every edit of a kind is said with it.
+    divided = said["divided by n − 1 instead of n for the variance in the variances"]
+    assert divided.teaches.endswith("unless you write `correction=0`.")
+    # Whole numbers that are only compared, and an argument that is one number.
+    assert not any("to the positions" in says for says in said)
+    assert not any("`gain`" in says for says, edit in said.items() if edit.operator == "afterwards")
+
+
 def test_line_without_a_name_is_never_changed_and_none_is_quoted():
     unnamed = SOURCE.splitlines().index("    products = query @ key.mT")
     for says, edit in said().items():
@@ -232,6 +254,8 @@ def test_mistake_like_a_variant_has_it_as_its_answer_and_an_unknown_one_is_refus
     unknown = replace(known, mistakes=(replace(mistake, answer=Like("no-such-edit")),))
     with pytest.raises(CourseError, match="no such variant"):
         table.with_variants(unknown)
+    also = replace(known, mistakes=(replace(mistake, also=(Like(variant.name),)),))
+    assert table.with_variants(also).mistakes[0].also == (variant.answer,)
 
 
 def test_steps_without_a_table_say_how_to_make_it(monkeypatch, tmp_path):
