@@ -56,11 +56,8 @@ def says_nothing(evidence: Evidence, probe: Probe) -> bool:
     """
     wrong = [case for case in probe.cases if not evidence.same(case)]
     given = evidence.inputs.values()
-    returned = [
-        value
-        for name, value in evidence.answers.values.items()
-        if name.split(".")[0] in wrong and not isinstance(value, str) and value.size > 1
-    ]
+    held = (evidence.answers.array(name) for name in evidence.wrong_values)
+    returned = [value for value in held if value is not None and value.size > 1]
     # A small one, such as a text of one symbol, may equal an input for another reason.
     most = max((value.size for value in returned), default=0)
     return all(trivial(evidence, case) for case in wrong) or any(

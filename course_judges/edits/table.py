@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from course_judges.edits.operators import changed
-from course_judges.evidence import Evidence, same_case
+from course_judges.equality import same_value
+from course_judges.evidence import Evidence
 from course_judges.rubric import Like, Mistake, Task
 from course_lib.errors import CourseError
 from course_tasks.answers import Answers
@@ -140,16 +141,17 @@ def _read(path: Path, module: str) -> tuple[Variant, ...]:
 
 def ending(answers: Answers, evidence: Evidence, case: str) -> str:
     """How a case ends beside the right answer: "=", "~" with other numbers, "s" with other shapes,
-    or the kind of error.
+    or the kind of error. One of which nothing is compared ends as it should.
     """
     if case in answers.errors:
         return answers.errors[case].kind
+    if case in evidence.expected.errors:
+        return "~"
     right = {n: v for n, v in evidence.expected.values.items() if n.split(".")[0] == case}
-    for name, value in right.items():
-        mine = answers.values.get(name)
-        if mine is None or np.shape(mine) != np.shape(value):
-            return "s"
-    return "=" if same_case(answers, evidence.expected, case) else "~"
+    mine = {n: answers.values[n] for n in right if n in answers.values}
+    if any(n not in mine or np.shape(mine[n]) != np.shape(right[n]) for n in right):
+        return "s"
+    return "=" if all(same_value(mine[n], right[n]) for n in right) else "~"
 
 
 def tells(answers: Answers, draw: Evidence, probe: Probe) -> bool:

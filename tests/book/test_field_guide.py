@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from course_judges import catalogue as judges
 from course_judges import field_guide as links
+from course_judges.edits.table import variants
 from course_tasks import catalogue, check
 from course_tasks.verdict import MEDIA_TYPE, Section
 from setup import recorded_verdicts
@@ -122,8 +123,19 @@ def test_every_symptom_and_part_has_entries():
     assert {entry.part for entry in ENTRIES.values()} == set(field_guide.PARTS)
 
 
+def _told(name):
+    """Names of what a task's judge tells: mistakes, edits of its answer, and its own properties."""
+    task, module = judges.task(name), catalogue.module_of(name).partition(".")[2]
+    own = (ROOT / "course_judges" / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+    return (
+        {mistake.name for mistake in task.mistakes}
+        | {variant.name for variant in variants(task)}
+        | set(re.findall(r'"([a-z0-9-]+)",\n', own))
+    )
+
+
 def test_entries_and_the_judges_know_each_other():
-    known = {task: {one.name for one in judges.task(task).mistakes} for task in catalogue.names()}
+    known = {task: _told(task) for task in catalogue.names()}
     everywhere = {"changes-its-input"}.union(*known.values())
     named = [mistake for mistakes in links.entries().values() for mistake in mistakes]
     assert len(named) == len(set(named)) > 90
