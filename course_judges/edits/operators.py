@@ -470,6 +470,8 @@ def _of_call(node: Any) -> Iterator[Change]:
             yield Change(
                 "diagonal", lambda n, rest=rest, begins=begins: _set(n, keywords=[*rest, begins])
             )
+    if name == "repeat_interleave" and isinstance(node.func, ast.Attribute):
+        yield Change("in-turn", _copied_in_turn)
     if name == "where" and len(node.args) == 3:
         yield Change("exchanged-choices", lambda n: _set(n, args=[n.args[0], *n.args[:0:-1]]))
     if name in ("masked_fill", "where") and node.args:
@@ -479,6 +481,15 @@ def _of_call(node: Any) -> Iterator[Change]:
         )
     if name in ("var", "std"):
         yield Change("correction", _other_correction)
+
+
+def _copied_in_turn(node: Any) -> Any:
+    """Copies of the whole along the axis along which each item should be copied."""
+    times = next((k.value for k in node.keywords if k.arg == "repeats"), (*node.args, None)[0])
+    axis = next((k.value for k in node.keywords if k.arg == "dim"), (*node.args, None, None)[1])
+    whole = ast.BinOp(ast.List([node.func.value], ast.Load()), ast.Mult(), times)
+    cat = ast.Attribute(ast.Name("torch", ast.Load()), "cat", ast.Load())
+    return ast.Call(cat, [whole], [ast.keyword("dim", axis)])
 
 
 def _diagonal(node: Any) -> int:

@@ -62,6 +62,8 @@ _LEFT_OUT: dict[type[ast.AST], str] = {
     ast.Mult: "left out the factor {} in {step}",
     ast.MatMult: "left out the product with {} in {step}",
     ast.Div: "left out the division by {} in {step}",
+    ast.FloorDiv: "left out the division by {} in {step}",
+    ast.Mod: "left out the remainder by {} in {step}",
     ast.BitAnd: "left out {} in {step}",
     ast.BitOr: "left out {} in {step}",
 }
@@ -381,6 +383,7 @@ _PHRASES = {
     "axes": lambda _, after, __: (
         f"exchanged axes {_plain(after.args[0])} and {_plain(after.args[1])} in {{step}}"
     ),
+    "in-turn": lambda *_: "used `repeat` instead of `repeat_interleave` in {step}",
     "exchanged-choices": lambda *_: "exchanged the two choices in {step}",
     "negated-mask": lambda *_: "masked exactly what should be seen in {step}",
 }
@@ -462,6 +465,10 @@ _TEACHES: dict[str, Callable[[Any, Any], str]] = {
     "double": lambda *_: (
         "`x / n ** 1 / 2` divides by n and then by 2, because `**` binds more tightly than `/`. "
         "Write `n ** 0.5`."
+    ),
+    "in-turn": lambda *_: (
+        "`repeat_interleave` puts the copies of an item beside each other, and `repeat` puts "
+        "copies of the whole one after the other."
     ),
     "keyword": _of_keyword,
     "function": _of_function,

@@ -76,7 +76,7 @@ def test_what_goes_wrong_at_several_steps_or_in_what_is_returned_is_one_edit():
     mean = x.mean(dim=-1, keepdim=True)  # the means
     past = positions[:, None] >= positions  # what lies in the past
     spread = x.var(dim=-1, correction=0, keepdim=True)  # the variances
-    rows = table[mean, spread]  # the rows of the table
+    rows = table[mean, spread].repeat_interleave(2, dim=0)  # the rows of the table
     return rows, past  # your results
 """
     said = {edit.says: edit for edit in steps.edits(source)}
@@ -84,6 +84,8 @@ def test_what_goes_wrong_at_several_steps_or_in_what_is_returned_is_one_edit():
     assert len(axis.lines) == 2
     assert "exchanged the rows of the table and what lies in the past in your results" in said
     assert "exchanged the indices the means and the variances in the rows of the table" in said
+    turns = said["used `repeat` instead of `repeat_interleave` in the rows of the table"]
+    assert "torch.cat([table[mean, spread]] * 2, dim=0)" in next(iter(turns.lines.values()))
     # What holds of every edit of a kind is said with it.
     divided = said["divided by n − 1 instead of n for the variance in the variances"]
     assert divided.teaches.endswith("unless you write `correction=0`.")
