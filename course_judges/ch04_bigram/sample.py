@@ -12,10 +12,10 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import WRITING
-from course_judges.chance import IMPLAUSIBLE, follows, softmax, whole, worst_share
+from course_judges.chance import follows, softmax, whole, worst_share
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.properties import integers
-from course_judges.wording import listed, number, numbers_apart, row, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.sample import COOL
 from course_tasks.ch04_bigram.shared import DRAWS
@@ -62,6 +62,9 @@ def _follows_instead(
 def _same_seeded(evidence: Evidence, a: str, b: str) -> bool:
     return bool(np.array_equal(evidence.yours(f"seeded.{a}"), evidence.yours(f"seeded.{b}")))
 
+
+# The probability of what is never drawn; a logarithm of 0 would be infinite.
+_NEVER = 1e-12
 
 _OTHER_SEEDS = ("other_seed_1", "other_seed_2", "other_seed_3")
 
@@ -118,13 +121,10 @@ def _share_effect(evidence: Evidence) -> str:
 
 
 def _wrong_way(evidence: Evidence) -> str:
-    if float(evidence.inputs["temperature"]) < 1:
-        way = "A temperature below 1 should make the choice safer, but yours became bolder."
-    else:
-        way = "A temperature above 1 should make the choice bolder, but yours became safer."
     return (
-        f"{way} {_share_effect(evidence)} Probabilities to the power of the temperature do the "
-        "same, so divide the logits before the softmax."
+        "A temperature below 1 should make the choice safer, and one above 1 bolder. "
+        f"{_share_effect(evidence)} Probabilities to the power of the temperature do the same, so "
+        "divide the logits before the softmax."
     )
 
 
@@ -157,9 +157,6 @@ def _cold_row(evidence: Evidence) -> str:
     whose = f" with logit {held}" if known else ""
     said = unwrapped(f"""In row {b} you take symbol {mine[b]:.4g}{whose}, but symbol {best} has the
     largest logit, {largest}.""")
-    if len(mine) > 1 and (mine == mine[0]).all():
-        return said + unwrapped(""" You take the same symbol in every row. `argmax()` without
-        `dim=-1` looks for the largest number of the whole batch.""")
     if known and logits[best] - logits[int(mine[b])] < 1e-3:
         said += (
             " If you draw at a temperature near 0, the two are almost equally likely, but at 0 the"
@@ -173,48 +170,6 @@ def _cold_row(evidence: Evidence) -> str:
     return said
 
 
-def _hidden_is_drawn_when_hot(evidence: Evidence) -> Finding | None:
-    drawn = int(evidence.yours("masked.hidden"))
-    if not drawn:
-        return None
-    return Finding(
-        "hidden-symbol-drawn",
-        "You draw a symbol whose logit is −∞.",
-        f"At temperature 50, symbol {int(evidence.inputs['hidden'][0])} came up {drawn} times in "
-        f"{DRAWS} draws. −∞ divided by any temperature is still −∞, but if you replace it by a "
-        "finite number, the symbol becomes likely when the temperature is high enough.",
-        WRITING,
-    )
-
-
-def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
-    mine, right = evidence.yours("alone"), evidence.right("alone")
-    if mine.shape != right.shape or evidence.same("alone"):
-        return None
-    b = int(np.flatnonzero(mine != right)[0])
-    return Finding(
-        "hidden-symbol-drawn",
-        "You draw a symbol whose logit is −∞.",
-        f"In a row in which only symbol {int(right[b])} has a finite logit, you drew "
-        f"{mine[b]:.4g}, but e to the power of −∞ is 0, so all others are impossible.",
-        WRITING,
-    )
-
-
-def _never_drawn(evidence: Evidence) -> str:
-    """Which symbols never come up although they should; empty if all do."""
-    drawn, wanted = evidence.yours("many").reshape(DRAWS, 2), _wanted(evidence)
-    for kind in range(2):
-        never = ~np.isin(np.arange(evidence.number("V")), drawn[:, kind])
-        # A rare symbol may fail to come up by chance.
-        never &= wanted[kind] * DRAWS > IMPLAUSIBLE
-        if never.any():
-            of = f"In rows with the logits {row(evidence.inputs['logits'][kind])} you never draw"
-            what = "symbols" if never.sum() > 1 else "symbol"
-            return f" {of} {what} {listed(np.flatnonzero(never))}."
-    return ""
-
-
 def _normalized(weights: Array) -> Array:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -222,67 +177,14 @@ def _normalized(weights: Array) -> Array:
 def _likeliest(wanted: Array, count: int) -> Array:
     """(2, V) the probabilities if only so many symbols can be drawn."""
     least = np.sort(wanted, axis=-1)[:, -count][:, None]
-    return _normalized(np.where(wanted >= least, wanted, 0.0))
+    return _normalized(np.where(wanted >= least, wanted, _NEVER))
 
 
-def _known_shares(evidence: Evidence) -> str:
-    """What your symbols come up as often as instead, if it is known; else empty."""
-    wanted, V = _wanted(evidence), evidence.number("V")
-    logits = evidence.inputs["logits"].astype(np.float64) / float(evidence.inputs["temperature"])
-    late, early = np.roll(wanted, 1, axis=1), np.roll(wanted, -1, axis=1)
-    # What falls off at one end is counted there.
-    late[:, -1] += late[:, 0]
-    late[:, 0] = 0
-    early[:, 0] += early[:, -1]
-    early[:, -1] = 0
-    known = (
-        (
-            np.broadcast_to(wanted.mean(axis=0), wanted.shape),
-            "All rows draw with the same shares, the means over the batch. If you flatten (B, V), "
-            "rows no longer draw from their own logits",
-        ),
-        (late, "Each symbol comes up as often as the one before it should, so you are one too far"),
-        (early, "Each symbol comes up as often as the one after it should, so you are one too low"),
-        (np.roll(wanted, 1, axis=1), "Each symbol comes up as often as the one before it should"),
-        (np.roll(wanted, -1, axis=1), "Each symbol comes up as often as the one after it should"),
-        (wanted[::-1], "The rows are exchanged: each draws from the logits of a neighbor"),
-        (
-            _normalized(1 / (1 + np.exp(-logits))),
-            "That fits weights that are sigmoids, but a softmax uses e^(logit / T)",
-        ),
-        (
-            _normalized(-np.log(wanted)),
-            "That fits weights of −log p, but symbols are drawn with their probabilities p",
-        ),
-        (
-            _normalized(logits - logits.min(axis=1, keepdims=True)),
-            "That fits weights that are the logits above the smallest one, without an exponential",
-        ),
-        (
-            _normalized(np.where(np.arange(V) < V - 1, wanted, 0)),
-            "Only the last symbol never comes",
-        ),
-        (_normalized(np.where(np.arange(V) > 0, wanted, 0)), "Only symbol 0 never comes"),
-        *(
-            (_likeliest(wanted, count), f"Only the {count} likeliest symbols of each row come up")
-            for count in range(2, V)
-        ),
-        (_normalized(wanted.round(1)), "That fits probabilities that are rounded to one digit"),
-        (_normalized(wanted**2), "That fits weights that are the squares of the probabilities"),
-    )
-    return next((f" {said}." for shares, said in known if _rows_follow(evidence, shares)), "")
-
-
-def _floats(evidence: Evidence) -> Finding | None:
-    if not (_drawn_right(evidence) and evidence.same("cold")) or integers(evidence, "cold", "many"):
-        return None
-    return Finding(
-        "kind-of-number",
-        "Your symbols are right, but they aren't integers.",
-        "A symbol looks up a row of the embedding, which takes integers: `multinomial` and "
-        "`argmax` return them.",
-        WRITING,
-    )
+def _how_many_likeliest(evidence: Evidence) -> int:
+    """How many of the likeliest symbols come up; 0 if all do, or others."""
+    wanted = _wanted(evidence)
+    counts = range(2, evidence.number("V"))
+    return next((n for n in counts if _rows_follow(evidence, _likeliest(wanted, n))), 0)
 
 
 def _shares_are_off(evidence: Evidence) -> Finding | None:
@@ -301,7 +203,7 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-frequencies",
         "Your symbols don't come up as often as their probabilities say.",
-        f"{_share_effect(evidence)}{_known_shares(evidence) or _never_drawn(evidence)}",
+        _share_effect(evidence),
         WRITING,
     )
 
@@ -479,6 +381,43 @@ def _another_temperature(logits: Tensor, temperature: float, generator: torch.Ge
     return sample(logits, temperature**0.5, generator)
 
 
+@mistake(
+    "You never draw the last symbol.",
+    lambda e: f"{_share_effect(e)} A slice to −1 leaves out the last of the V logits.",
+    recognized=_follows_instead(
+        lambda logits, t: _normalized(
+            np.where(np.arange(logits.shape[1]) < logits.shape[1] - 1, softmax(logits / t), _NEVER)
+        )
+    ),
+)
+def _last_symbol_left_out(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits[:, :-1] if temperature else logits, temperature, generator)
+
+
+@mistake(
+    lambda e: f"Only the {_how_many_likeliest(e)} likeliest symbols of each row come up.",
+    lambda e: f"{_share_effect(e)} Every symbol with a finite logit has a chance.",
+    recognized=lambda e: not _drawn_right(e) and _how_many_likeliest(e) > 0,
+)
+def _likeliest_alone(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    least = logits.topk(2).values[:, 1:]
+    return sample(logits.where(logits >= least, -torch.inf), temperature, generator)
+
+
+@mistake(
+    "You draw a symbol whose logit is −∞.",
+    lambda e: unwrapped(f"""At temperature 50, symbol {int(e.inputs["hidden"][0])} came up
+    {int(e.yours("masked.hidden"))} times in {DRAWS} draws. −∞ divided by any temperature is still
+    −∞, but if you replace it by a finite number, the symbol becomes likely when the temperature is
+    high enough."""),
+    recognized=lambda e: _drawn_right(e) and int(e.yours("masked.hidden")) > 0,
+)
+def _hidden_symbol_drawn(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits.clamp(min=-50) if temperature else logits, temperature, generator)
+
+
 @families.generator_ignored(
     "symbols", lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated")
 )
@@ -535,9 +474,7 @@ def _cool_ending(evidence: Evidence) -> str:
     case = _nothing_when_cool(evidence)
     if case in evidence.answers.errors:
         return f"The error says: “{words(evidence, case)}”."
-    mine, right = evidence.yours("cool"), evidence.right("cool")
-    b = int(np.flatnonzero(mine != right)[0]) if mine.shape == right.shape else 0
-    return f"In row {b} you draw {mine[b]:.4g}, but symbol {int(right[b])} has all the probability."
+    return "Symbols without any probability are drawn."
 
 
 @mistake(
@@ -628,5 +565,5 @@ TASK = Task(
             lambda e: e.same("cold") and integers(e, "cold", "many"),
         ),
     ),
-    properties=(_floats, _shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot),
+    properties=(_shares_are_off,),
 )

@@ -159,7 +159,34 @@ def weights_by_hand(logits, temperature, generator):
     return torch.multinomial(weights / weights.sum(1, keepdim=True), 1, generator=generator)[:, 0]
 
 
+def lowest_in_place_of_nothing(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(1)
+    weights = (logits.clamp(min=-100) / temperature).softmax(1)
+    return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+
+def sample_without_the_last(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    p = (logits[:, :-1] / temperature).softmax(-1)
+    return torch.multinomial(p, 1, generator=generator)[:, 0]
+
+
+def sample_of_two(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    top = logits.topk(2, dim=-1)
+    i = torch.multinomial(
+        (top.values / temperature).softmax(-1).nan_to_num(), 1, generator=generator
+    )
+    return top.indices.gather(1, i)[:, 0]
+
+
 WRONG = {
+    "last-symbol-left-out": sample_without_the_last,
+    "likeliest-alone": sample_of_two,
+    "hidden-symbol-drawn": lowest_in_place_of_nothing,
     "overflow-when-cool": weights_by_hand,
     "column-returned": lambda z, t, g: torch.as_tensor(sample_by_loop(z, t, g)).view(-1, 1),
     "rank-for-symbol": place_in_the_sorted_row,
@@ -184,13 +211,6 @@ WRONG = {
 }
 
 
-def lowest_in_place_of_nothing(logits, temperature, generator):
-    if temperature == 0:
-        return logits.argmax(1)
-    weights = (logits.clamp(min=-100) / temperature).softmax(1)
-    return torch.multinomial(weights, 1, generator=generator)[:, 0]
-
-
 def squeezed_when_cold(logits, temperature, generator):
     if temperature == 0:
         return logits.topk(1).indices.squeeze()
@@ -204,20 +224,17 @@ def nothing_is_zero_when_cold(logits, temperature, generator):
     return sample_by_cumulative_sum(logits, temperature, generator)
 
 
-def all_but_the_least(logits, temperature, generator):
+def sigmoids_for_weights(logits, temperature, generator):
     if temperature == 0:
         return logits.argmax(-1)
-    rarest = logits.argmin(-1, keepdim=True)
-    kept = logits if logits.isinf().any() else logits.scatter(1, rarest, -torch.inf)
-    return sample_by_cumulative_sum(kept, temperature, generator)
+    return torch.multinomial((logits / temperature).sigmoid(), 1, generator=generator)[:, 0]
 
 
 ODD = [
     (place_from_the_smallest, "rank-for-symbol"),
     (squeezed_when_cold, "shape"),
     (nothing_is_zero_when_cold, "cold-takes-another"),
-    (all_but_the_least, "wrong-frequencies"),
-    (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
+    (sigmoids_for_weights, "wrong-frequencies"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "column-returned"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
@@ -225,23 +242,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def sample_without_the_last(logits, temperature, generator):
-    if temperature == 0:
-        return logits.argmax(-1)
-    p = (logits[:, :-1] / temperature).softmax(-1)
-    return torch.multinomial(p, 1, generator=generator)[:, 0]
-
-
-def sample_of_two(logits, temperature, generator):
-    if temperature == 0:
-        return logits.argmax(-1)
-    top = logits.topk(2, dim=-1)
-    i = torch.multinomial(
-        (top.values / temperature).softmax(-1).nan_to_num(), 1, generator=generator
-    )
-    return top.indices.gather(1, i)[:, 0]
 
 
 def sample_coldest(logits, temperature, generator):
@@ -258,8 +258,6 @@ def draw_nearly_greedily_at_zero(logits, temperature, generator):
 
 UNLISTED = {
     1: [
-        (sample_without_the_last, "wrong-frequencies"),
-        (sample_of_two, "wrong-frequencies"),
         (sample_coldest, "cold-takes-another"),
     ],
     2: [(draw_nearly_greedily_at_zero, "another-temperature")],
