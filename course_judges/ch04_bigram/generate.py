@@ -23,7 +23,7 @@ from course_judges.chance import (
     softmax,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, unwrapped
+from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -82,38 +82,9 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-frequencies",
         "Your symbols don't come up as often as their probabilities say.",
-        f"{dice_share(evidence)}{_known_shares(evidence)}",
+        dice_share(evidence),
         WRITING,
     )
-
-
-def _known_shares(evidence: Evidence) -> str:
-    """What else is true of the symbols drawn; empty if nothing is known."""
-    tokens = evidence.yours("chance.tokens")
-    wanted = softmax(evidence.inputs["dice"].astype(np.float64))
-    first, second = tokens.T[1], tokens.T[2]
-    if (tokens == tokens[0]).all():
-        return " All rows are the same, but each needs a draw of its own."
-    fixed = [bool((drawn == drawn[0]).all()) for drawn in (first, second)]
-    if fixed[0] != fixed[1]:
-        which, other = ("first", "second") if fixed[0] else ("second", "first")
-        return f" In every row, your {which} new symbol is the same, but not your {other} one."
-    never = np.flatnonzero(~np.isin(np.arange(len(wanted)), tokens[:, 1:]))
-    kept = np.where(np.isin(np.arange(len(wanted)), never), 0.0, wanted)
-    if len(never) and follows(first, kept / kept.sum()):
-        return (
-            f" Symbols {listed(never)} never come up, and the others in proportion."
-            if len(never) > 1
-            else f" Symbol {never[0]} never comes up, and the others in proportion."
-        )
-    for temperature in (*np.arange(0.1, 1, 0.05), *np.arange(1.1, 4, 0.1)):
-        if follows(first, softmax(np.log(wanted) / temperature)):
-            how = "sharper" if temperature < 1 else "flatter"
-            return (
-                f" Your shares are {how} than the model's, like those at a temperature near "
-                f"{number(temperature, 2)}. Draw from the softmax of the logits as they are."
-            )
-    return ""
 
 
 def _shown(evidence: Evidence) -> int:
@@ -133,26 +104,9 @@ _another_size = mistake(
     lambda e: unwrapped(f"""You showed it {_shown(e)} tokens of a prompt of
     {e.inputs["long_prompt"].shape[1]}, but it reads at most block_size = {e.number("block_size")}.
     Each model has its own `model.block_size`, and a slice that starts at minus that number holds
-    exactly that many tokens."""),
-    recognized=lambda e: 0 < _shown(e) < e.inputs["long_prompt"].shape[1],
+    exactly that many tokens. Cut the prompt, too, in the first step."""),
+    recognized=lambda e: _shown(e) > 0,
 )(Writer(context=lambda tokens, size: tokens[:, -(size + 1) :]))
-
-
-@mistake(
-    "You showed the model a whole prompt that is longer than `block_size`.",
-    lambda e: unwrapped(f"""A text that grows beyond block_size = {e.number("block_size")} goes on
-    as it should. But when the prompt itself has {e.inputs["long_prompt"].shape[1]} tokens, show the
-    model only its last {e.number("block_size")}, in the first step too."""),
-    recognized=lambda e: (
-        e.same("short", "beyond") and _shown(e) == e.inputs["long_prompt"].shape[1]
-    ),
-)
-def _prompt_not_cropped(
-    model: Any, tokens: Tensor, count: int, generator: torch.Generator
-) -> Tensor:
-    if tokens.shape[1] > model.block_size:
-        model(tokens)  # which refuses it
-    return generate(model, tokens, count, generator)
 
 
 _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
@@ -164,27 +118,10 @@ _last_token_only = families.last_token_only(_two_texts("short"))(
 )
 
 
-@mistake(
-    "After the first symbol you show the model only the newest one instead of the text so far.",
-    _two_texts("beyond"),
-)
-def _newest_token_only(
-    model: Any, tokens: Tensor, count: int, generator: torch.Generator
-) -> Tensor:
-    first = generate(model, tokens, min(count, 1), generator)
-    writes_on = Writer(context=lambda tokens, _: tokens[:, -1:])
-    return writes_on(model, first, max(count - 1, 0), generator)
-
-
 _crops_the_end = families.crops_the_end(
     lambda e: unwrapped(f"""From token {e.number("block_size")} on, the model never reads what it
     wrote. {_two_texts("beyond")(e)}""")
 )(Writer(context=lambda tokens, size: tokens[:, :size]))
-
-_crops_one_too_many = mistake(
-    "Your context is one token shorter than the model can read.", _two_texts("beyond")
-)(Writer(context=lambda tokens, size: tokens[:, -(size - 1) :]))
-
 
 _reads_the_first_row = mistake(
     "You continue every row with the logits of row 0 instead of its own.", _two_texts("beyond")
@@ -287,6 +224,21 @@ def _cropped_for_good(model: Any, tokens: Tensor, count: int, generator: torch.G
         tokens = tokens[:, -model.block_size :]
         logits, _loss = model(tokens)
         tokens = torch.cat([tokens, drawn(logits[:, -1], generator).unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+@mistake(
+    "You put each new symbol in front of the text instead of after it.",
+    lambda e: unwrapped(f"""Row 0 of the prompt is {listed(e.inputs["prompt"][0])}, but your row
+    ends with it, and begins with {listed(e.yours("beyond")[0, : e.number("T")])}."""),
+)
+def _written_in_front(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        tokens = torch.cat([drawn(logits[:, -1], generator).unsqueeze(1), tokens], dim=1)
     model.train(was_training)
     return tokens
 
@@ -416,11 +368,6 @@ def _seed_fixed_inside(
     return generate(model, tokens, count, torch.Generator().manual_seed(1))
 
 
-_keeps_the_first_token = mistake(
-    "You always show the model the first token of the text, and the newest ones after it.",
-    _two_texts("beyond"),
-)(Writer(context=lambda tokens, size: torch.cat([tokens[:, :1], tokens[:, 1:][:, 1 - size :]], 1)))
-
 _begins_anew = mistake(
     "When the context is full, you begin an empty one instead of moving it on by one token.",
     lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The model should always be shown the last
@@ -430,22 +377,6 @@ _begins_anew = mistake(
         Writer(context=lambda tokens, size: tokens[:, -((tokens.shape[1] - 1) % size + 1) :]),
     ),
 )(Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] - 1) // size * size :]))
-
-_half_when_full = mistake(
-    "When the text is longer than the model can read, you show it only half of what fits.",
-    _two_texts("beyond"),
-)(
-    Writer(
-        context=lambda tokens, size: (
-            tokens if tokens.shape[1] <= size else tokens[:, -(size // 2) :]
-        )
-    )
-)
-
-_backwards = mistake(
-    "You show the model the text backwards.",
-    _two_texts("beyond"),
-)(Writer(context=lambda tokens, size: tokens[:, -size:].flip(1)))
 
 _mean_of_positions = mistake(
     "You use the logits of all positions together, but the last position's are enough.",
@@ -470,15 +401,6 @@ def _reads_where_the_prompt_ends(
 ) -> Tensor:
     last = min(tokens.shape[1], model.block_size) - 1
     return Writer(read=lambda logits: logits[:, last])(model, tokens, count, generator)
-
-
-@mistake(
-    "You show the model only the last token of the prompt and what it wrote itself.",
-    lambda e: f"{_two_texts('beyond')(e)} The prompt belongs to the text so far.",
-)
-def _prompt_unseen(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    written = generate(model, tokens[:, -1:], count, generator)
-    return torch.cat([tokens, written[:, 1:]], dim=1)
 
 
 @mistake(
@@ -518,29 +440,27 @@ def _shown_instead(evidence: Evidence) -> Iterator[tuple[str, Callable[[int, int
         lambda at, T: last(range(at - 1)),  # noqa: ARG005
     )
     yield (
-        "After the first symbol you no longer show the model the prompt.",
-        lambda at, T: last(range(T if at > T else 0, at)),
+        "After the first symbol, you never show the model the newest token of the text.",
+        lambda at, T: last(range(max(T, at - 1))),
     )
     yield (
-        "You show the model the prompt and only the newest token after it.",
-        lambda at, T: last([*range(T), *range(max(T, at - 1), at)]),
+        "You show the model the newest token alone, except in the first step.",
+        lambda at, T: last(range(T) if at == T else [at - 1]),
     )
     yield (
-        "You show the model each new token twice.",
-        lambda at, T: last([*range(T), *(i for t in range(T, at) for i in (t, t))]),
+        "You show the model only the last token of the prompt and what it wrote itself.",
+        lambda at, T: last(range(T - 1, at)),
     )
     yield (
-        "When the text is longer than block_size, you leave out what follows the prompt.",
-        lambda at, T: (
-            last(range(at)) if at <= size or T >= size else [*range(T), *range(at - size + T, at)]
-        ),
+        "You show the model the text backwards.",
+        lambda at, T: last(range(at))[::-1],  # noqa: ARG005
+    )
+    yield (
+        "You always show the model the first token of the text, and the newest ones after it.",
+        lambda at, T: [0, *list(range(1, at))[1 - size :]],  # noqa: ARG005
     )
     for few in range(1, size):
         tokens = "token" if few == 1 else "tokens"
-        yield (
-            f"You leave out the first {f'{few} ' * (few > 1)}{tokens} of the text.",
-            lambda at, T, few=few: last(range(few, at)),  # type: ignore[misc]  # noqa: ARG005
-        )
         yield (
             f"You always show the model {'one' if few == 1 else few} {tokens} fewer than fit.",
             lambda at, T, few=few: last(range(at))[few:],  # type: ignore[misc]  # noqa: ARG005
@@ -625,32 +545,6 @@ def _stops_at_one_token(
     return generate(model, tokens, count, generator)[:, : 10**9 // (tokens.shape[1] - 1)]
 
 
-def _prompt_moved(evidence: Evidence) -> Finding | None:
-    prompt = evidence.inputs["prompt"]
-    T = prompt.shape[1]
-    for case in ("short", "beyond"):
-        mine = evidence.yours(case)
-        if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
-            return None
-        wrong = np.argwhere(mine[:, :T] != prompt)
-        if len(wrong):
-            b = int(wrong[0][0])
-            at_the_end = bool((mine[:, -T:] == prompt).all())
-            return Finding(
-                "prompt-not-first",
-                "Your text doesn't begin with the given prompt.",
-                f"Row {b} of the prompt is {listed(prompt[b])}, but your row begins with "
-                f"{listed(mine[b, :T])}."
-                + (
-                    " The prompt is at its end, so append new symbols after it."
-                    if at_the_end
-                    else ""
-                ),
-                WRITING,
-            )
-    return None
-
-
 def _worked_out(evidence: Evidence) -> Finding | None:
     """Where the text leaves the right one, and what the model should be shown there."""
     for case, prompt in _TEXTS.items():
@@ -694,6 +588,6 @@ TASK = Task(
             lambda e: dice_right(e) and repeats(e) and not _seed_is_fixed(e),
         ),
     ),
-    properties=(_prompt_moved, _dice_are_off, _worked_out),
+    properties=(_dice_are_off, _worked_out),
     cases=("beyond",),  # which begins like "short", and writes something in every draw
 )

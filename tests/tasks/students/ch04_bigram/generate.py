@@ -247,38 +247,45 @@ def too_few_once_it_is_full(tokens, model):
     return tokens if tokens.shape[1] <= model.block_size else tokens[:, 1 - model.block_size :]
 
 
+def write_in_front(model, tokens, count, generator):
+    was = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
+        tokens = torch.cat([new, tokens], 1)
+    model.train(was)
+    return tokens
+
+
+def write_with_a_pause(model, tokens, count, generator):
+    """Shows the model its own text one symbol late."""
+    was = model.training
+    model.eval()
+    seen = tokens
+    with torch.no_grad():
+        for _ in range(count):
+            logits, _ = model(seen[:, -model.block_size :])
+            seen = tokens
+            new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
+            tokens = torch.cat([tokens, new], 1)
+    model.train(was)
+    return tokens
+
+
 WRONG = {
+    "written-in-front": write_in_front,
     "other-tokens-shown": context_as_long_as_the_prompt,
     "stops-at-one-token": writing(cropped_without_its_first),
-    "keeps-the-first-token": writing(
-        lambda tokens, model: (
-            tokens
-            if tokens.shape[1] <= model.block_size
-            else torch.hstack([tokens[:, [0]], tokens[:, -(model.block_size - 1) :]])
-        )
-    ),
     "begins-anew": writing(in_pieces),
-    "half-when-full": writing(
-        lambda tokens, model: (
-            tokens[:, -(model.block_size // 2) :] if tokens.shape[1] > model.block_size else tokens
-        )
-    ),
-    "backwards": writing(
-        lambda tokens, model: cropped(tokens, model)[
-            :, range(len(cropped(tokens, model)[0]) - 1, -1, -1)
-        ]
-    ),
     "mean-of-positions": writing(cropped, last=lambda z: sum(z.unbind(1))),
     "reads-the-last-row": writing(cropped, last=lambda z: z[-1:, -1].repeat(len(z), 1)),
     "reads-where-the-prompt-ends": reads_the_place_of_the_last_token,
-    "prompt-unseen": continues_its_own_words,
     "long-prompt-cut": lambda model, tokens, count, generator: writing(cropped)(
         model, cropped(tokens, model), count, generator
     ),
-    "newest-token-only": context_of_what_was_drawn,
     "softmax-twice": writing(cropped, last=lambda z: z[:, -1].softmax(-1)),
     "equal-chances": writing(cropped, last=lambda z: z.softmax(dim=1)[:, -1].log()),
-    "prompt-not-cropped": cropped_at_the_end_of_a_step,
     "another-size": writing(lambda tokens, model: tokens[:, -8:]),
     "always-in-training": writing(cropped, before=lambda model: model.train()),
     "seed-fixed-inside": same_seed_always,
@@ -287,7 +294,6 @@ WRONG = {
     "reads-first-logits": writing(cropped, last=lambda logits: logits[:, 0, :]),
     "last-token-only": writing(lambda tokens, model: tokens[:, [-1]]),
     "crops-the-end": writing(lambda tokens, model: tokens[:, : model.block_size]),
-    "crops-one-too-many": writing(lambda tokens, model: tokens[:, 1 - model.block_size :]),
     "cropped-for-good": text_forgotten,
     "prompt-dropped": only_what_is_new,
     "context-not-extended": prompt_again_and_again,
@@ -334,13 +340,6 @@ def each_new_token_twice(model, tokens, count, generator):
     return tokens
 
 
-def prompt_once(model, tokens, count, generator):
-    T = tokens.shape[1]
-    return writing(lambda text, m: cropped(text[:, T:] if text.shape[1] > T else text, m))(
-        model, tokens, count, generator
-    )
-
-
 def mode_of_the_outer_module_only(model, tokens, count, generator):
     was_training = model.training
     model.eval()
@@ -355,11 +354,24 @@ def mode_of_the_outer_module_only(model, tokens, count, generator):
 
 
 ODD = [
-    (each_new_token_twice, "other-tokens-shown"),
-    (prompt_once, "other-tokens-shown"),
+    (write_with_a_pause, "other-tokens-shown"),
+    (context_of_what_was_drawn, "other-tokens-shown"),
+    (continues_its_own_words, "other-tokens-shown"),
+    (cropped_at_the_end_of_a_step, "another-size"),
+    (writing(lambda tokens, model: cropped(tokens, model).flip(1)), "other-tokens-shown"),
+    (
+        writing(
+            lambda tokens, model: (
+                tokens
+                if tokens.shape[1] <= model.block_size
+                else torch.hstack([tokens[:, [0]], tokens[:, -(model.block_size - 1) :]])
+            )
+        ),
+        "other-tokens-shown",
+    ),
     (writing(too_few_once_it_is_full), "other-tokens-shown"),
     (writing(lambda tokens, model: cropped(tokens[:, :-1], model)), "other-tokens-shown"),
-    (writing(lambda tokens, model: cropped(tokens[:, 1:], model)), "other-tokens-shown"),
+    (each_new_token_twice, "another-symbol"),
     (writing(lambda tokens, model: cropped(tokens, model)[:, 1:]), "other-tokens-shown"),
     (writing(lambda tokens, model: tokens[:, -3:]), "other-tokens-shown"),
     (uniform_text, "equal-chances"),
@@ -394,32 +406,6 @@ def write_the_second_last(model, tokens, count, generator):
     return _write(model, tokens, count, generator, read=-2)
 
 
-def write_in_front(model, tokens, count, generator):
-    was = model.training
-    model.eval()
-    for _ in range(count):
-        logits, _ = model(tokens[:, -model.block_size :])
-        new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
-        tokens = torch.cat([new, tokens], 1)
-    model.train(was)
-    return tokens
-
-
-def write_with_a_pause(model, tokens, count, generator):
-    """Shows the model its own text one symbol late."""
-    was = model.training
-    model.eval()
-    seen = tokens
-    with torch.no_grad():
-        for _ in range(count):
-            logits, _ = model(seen[:, -model.block_size :])
-            seen = tokens
-            new = torch.multinomial(logits[:, -1].softmax(-1), 1, generator=generator)
-            tokens = torch.cat([tokens, new], 1)
-    model.train(was)
-    return tokens
-
-
 # "The model writes in evaluation mode": only the first symbol
 def mode_restored_inside_the_loop(model, tokens, count, generator):
     was_training = model.training
@@ -437,8 +423,6 @@ def mode_restored_inside_the_loop(model, tokens, count, generator):
 UNLISTED = {
     1: [
         (write_the_second_last, "reads-last-but-one"),
-        (write_in_front, "prompt-not-first"),
-        (write_with_a_pause, "another-symbol"),
     ],
     5: [(mode_restored_inside_the_loop, "mode-restored-too-early")],
 }
