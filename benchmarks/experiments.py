@@ -1,4 +1,5 @@
-"""What the experiments of the assignments give: every text, several seeds; and what judges take.
+"""What the experiments of the assignments give: every text, several seeds; what judges take of it
+is written beside them.
 
     python -m benchmarks.experiments              # all of them
     python -m benchmarks.experiments 05/choosing  # one
@@ -14,7 +15,6 @@ The machine that is stored with them is that of the last run.
 import argparse
 import copy
 import hashlib
-import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -26,16 +26,20 @@ import torch
 
 from benchmarks.experiment_slips import SLIPS, Slip
 from benchmarks.measuring import RESULTS, write_results
-from course_judges.observations import Ranges, Slips
+from course_judges.observations import Ranges, Slips, measured
 from course_lib import data
 from course_tasks import catalogue
 from course_tasks.observing import nothing
 
 NAME = "experiments"
-SOLUTIONS = Path(__file__).parents[1] / "solutions"
+ROOT = Path(__file__).parents[1]
+SOLUTIONS, JUDGES = ROOT / "solutions", ROOT / "course_judges"
 SEEDS = range(6)
 SLIP_SEEDS = range(3)
 LEAST_MARGIN, LEAST_STEP = 0.01, 0.001  # relative, absolute
+
+Runs: TypeAlias = Mapping[str, Mapping[str, Sequence[float]]]
+"""Text to name to one value a seed."""
 
 Trainings: TypeAlias = dict[str, tuple[Any, dict[str, Any]]]
 """History and weights of what was trained so far: many slips train as the solution does."""
@@ -46,18 +50,20 @@ def names() -> list[str]:
     return [name for name in catalogue.names() if catalogue.probe(name).inputs is nothing]
 
 
+def path(task: str) -> Path:
+    """Where the ranges stand that the judge of an experiment takes."""
+    _, _, module = catalogue.module_of(task).partition(".")
+    return (JUDGES / module.replace(".", "/")).with_suffix(".json")
+
+
 def ranges(task: str) -> Ranges:
     """What the judge of an experiment takes for observed."""
-    _, _, module = catalogue.module_of(task).partition(".")
-    found: Ranges = importlib.import_module(f"course_judges.{module}").RANGES
-    return found
+    return measured(str(path(task))).right
 
 
 def slips(task: str) -> Slips:
     """What the judge of an experiment takes for runs with each slip."""
-    _, _, module = catalogue.module_of(task).partition(".")
-    found: Slips = importlib.import_module(f"course_judges.{module}").SLIPS
-    return found
+    return measured(str(path(task))).slips
 
 
 def sources(task: str) -> tuple[str, str]:
@@ -137,8 +143,12 @@ def main() -> None:
     parser.add_argument("--slips", action="store_true", help="don't repeat the runs without slips")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    path = RESULTS / f"{NAME}.json"
-    stored = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
+    results_path = RESULTS / f"{NAME}.json"
+    stored = (
+        json.loads(results_path.read_text(encoding="utf-8"))["results"]
+        if results_path.exists()
+        else {}
+    )
     right, wrong = stored.get("runs", {}), stored.get("slips", {})
     for task in options.tasks or names():
         trainings: Trainings = {}
@@ -148,6 +158,7 @@ def main() -> None:
             name: {text: _shown(task, text, name, trainings) for text in ranges(task)}
             for name in SLIPS[task]
         }
+        _write(task, right[task], wrong[task])
         results = {
             "seeds": list(SEEDS),
             "runs": dict(sorted(right.items())),
@@ -155,6 +166,25 @@ def main() -> None:
             "slips": dict(sorted(wrong.items())),
         }
         write_results(NAME, results)
+
+
+def _write(task: str, right: Runs, wrong: Mapping[str, Runs]) -> None:
+    """What the judge takes, with one slip a line."""
+    held = {"right": _taken(right), "slips": {slip: _taken(of_it) for slip, of_it in wrong.items()}}
+    parts = (
+        f"{json.dumps(part)}: {{\n"
+        + ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in texts.items())
+        + "\n}"
+        for part, texts in held.items()
+    )
+    path(task).write_text(f"{{{', '.join(parts)}}}\n", encoding="utf-8")
+
+
+def _taken(of_texts: Runs) -> Ranges:
+    return {
+        text: {name: taken(values) for name, values in numbers.items()}
+        for text, numbers in of_texts.items()
+    }
 
 
 def _shown(task: str, text: str, name: str, trainings: Trainings) -> dict[str, list[float]]:

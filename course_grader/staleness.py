@@ -23,6 +23,7 @@ _COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 _CHAPTER = re.compile(r"ch(\d\d)_|project_(\w+)")
 
 # What asks about code that was graded already: no judge and no check looks at it.
+_KINDS = ("*.py", "*.txt", "*.json")
 _AFTERWARDS = ("defending", "variant_runs.py")
 
 # A release has a new number; by itself that computes nothing, so it makes no grade stale.
@@ -81,8 +82,9 @@ def digest_of(
 
 
 def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
-    # Beside code, the play's words and sentences: tasks draw texts from it.
-    for path in sorted([*package.rglob("*.py"), *package.rglob("*.txt")]):
+    # Beside code, the play's words and sentences, which tasks draw texts from, and what judges keep
+    # beside them: what experiments give, and edits of answers.
+    for path in sorted(found for kind in _KINDS for found in package.rglob(kind)):
         own = _CHAPTER.match(path.relative_to(package).parts[0])
         name = "" if own is None else own[1] or own[2].replace("_", "-")
         first = path.relative_to(package).parts[0]

@@ -1,17 +1,19 @@
 """How the numbers of an experiment are judged: by the range of what runs with several seeds gave.
 
-Each experiment's judge holds its ranges. They come from `python -m benchmarks.experiments`, which
-runs the experiment of each solution with several seeds on each text, and a test compares them with
-its stored results.
+The ranges of each experiment stand beside its judge, as JSON. `python -m benchmarks.experiments`
+writes them: it runs the experiment of each solution with several seeds on each text, and again with
+each slip. A test compares them with its stored results.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
-from typing import TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from course_judges.judging import Evidence, Mistake, Part, Property, Task, mistake
 from course_judges.wording import first_upper, number, results_by_name
@@ -24,6 +26,43 @@ Slips: TypeAlias = Mapping[str, Ranges]
 """What a student may have done to the ranges of runs that do the same, by text."""
 
 Numbers: TypeAlias = dict[str, float | str]
+
+
+class Measured(NamedTuple):
+    """What runs of an experiment gave.
+
+    Attributes
+    ----------
+    right : Ranges
+        As the solution has it.
+    slips : Slips
+        With each slip.
+    """
+
+    right: Ranges
+    slips: Slips
+
+
+def measured(module: str) -> Measured:
+    """What stands beside the judge of an experiment, in `<task>.json`.
+
+    Parameters
+    ----------
+    module : str
+        The path of the judge's module, its `__file__`.
+    """
+    held = json.loads(Path(module).with_suffix(".json").read_text(encoding="utf-8"))
+
+    def ranges(of_texts: Mapping[str, Mapping[str, Sequence[float]]]) -> Ranges:
+        return {
+            text: {name: (low, high) for name, (low, high) in numbers.items()}
+            for text, numbers in of_texts.items()
+        }
+
+    return Measured(
+        ranges(held["right"]), {slip: ranges(texts) for slip, texts in held["slips"].items()}
+    )
+
 
 # A range of at most this width, relative to its middle, is quoted as one number.
 _NARROW = 0.03

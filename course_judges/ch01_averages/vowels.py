@@ -8,109 +8,12 @@ from dataclasses import replace
 from course_judges import observations
 from course_judges.ch01_averages.sections import LETTERS
 from course_judges.judging import mistake
-from course_judges.observations import Numbers, lies, measured_otherwise, middle, noted
+from course_judges.observations import Numbers, lies, measured, measured_otherwise, middle, noted
 from course_judges.right_numbers import told_by_the_right_ones
 from course_judges.wording import number
 
-RANGES = {
-    "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.303, 0.309), "all": (0.235, 0.239)},
-    "play": {"last_1": (0.598, 0.61), "last_4": (0.3, 0.306), "all": (0.231, 0.235)},
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "small-vowels": {
-        "shakespeare": {"last_1": (0.613, 0.626), "last_4": (0.296, 0.302), "all": (0.23, 0.235)},
-        "play": {"last_1": (0.548, 0.559), "last_4": (0.281, 0.287), "all": (0.221, 0.225)},
-    },
-    "all-symbols": {
-        "shakespeare": {"last_1": (0.514, 0.525), "last_4": (0.273, 0.279), "all": (0.207, 0.211)},
-        "play": {"last_1": (0.482, 0.492), "last_4": (0.262, 0.267), "all": (0.201, 0.205)},
-    },
-    "without-its-letter": {
-        "shakespeare": {"last_1": (0.477, 0.487), "last_4": (0.263, 0.268), "all": (0.234, 0.239)},
-        "play": {"last_1": (0.504, 0.514), "last_4": (0.268, 0.273), "all": (0.231, 0.235)},
-    },
-    "divided-by-width": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.303, 0.309), "all": (0.283, 0.289)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.3, 0.306), "all": (0.274, 0.279)},
-    },
-    "absolute-errors": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.512, 0.522), "all": (0.47, 0.479)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.502, 0.512), "all": (0.461, 0.47)},
-    },
-    "signed-errors": {
-        "shakespeare": {
-            "last_1": (-0.001, 0.001),
-            "last_4": (-0.001, 0.001),
-            "all": (0.004, 0.006),
-        },
-        "play": {"last_1": (-0.001, 0.001), "last_4": (-0.001, 0.001), "all": (-0.001, 0.001)},
-    },
-    "errors-added-up": {
-        "shakespeare": {
-            "last_1": (2553.21, 2604.79),
-            "last_4": (1211.499, 1235.973),
-            "all": (938.272, 957.227),
-        },
-        "play": {
-            "last_1": (2391.84, 2440.16),
-            "last_4": (1199.371, 1223.601),
-            "all": (923.084, 941.732),
-        },
-    },
-    "y-a-vowel": {
-        "shakespeare": {"last_1": (0.651, 0.664), "last_4": (0.307, 0.313), "all": (0.24, 0.245)},
-        "play": {"last_1": (0.616, 0.629), "last_4": (0.307, 0.314), "all": (0.237, 0.242)},
-    },
-    "spaces-kept": {
-        "shakespeare": {"last_1": (0.558, 0.569), "last_4": (0.281, 0.287), "all": (0.217, 0.221)},
-        "play": {"last_1": (0.522, 0.532), "last_4": (0.269, 0.274), "all": (0.211, 0.215)},
-    },
-    "one-letter-more": {
-        "shakespeare": {"last_1": (0.398, 0.407), "last_4": (0.29, 0.295), "all": (0.235, 0.239)},
-        "play": {"last_1": (0.401, 0.41), "last_4": (0.286, 0.292), "all": (0.231, 0.235)},
-    },
-    "looks-ahead": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.23, 0.234), "all": (0.234, 0.239)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.223, 0.228), "all": (0.23, 0.235)},
-    },
-    "looks-ahead (window around)": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.229, 0.234), "all": (0.234, 0.239)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.227, 0.231), "all": (0.23, 0.235)},
-    },
-    "rows-not-divided": {
-        "shakespeare": {
-            "last_1": (0.638, 0.651),
-            "last_4": (2.12, 2.163),
-            "all": (783759.178, 799592.697),
-        },
-        "play": {"last_1": (0.598, 0.61), "last_4": (2.055, 2.097), "all": (694783.98, 708820.02)},
-    },
-    "columns-divided": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.303, 0.309), "all": (0.377, 0.385)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.3, 0.306), "all": (0.362, 0.37)},
-    },
-    "weights-turned": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.23, 0.234), "all": (0.379, 0.386)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.223, 0.228), "all": (0.363, 0.371)},
-    },
-    "guesses-rounded": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.418, 0.426), "all": (0.38, 0.387)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.406, 0.414), "all": (0.365, 0.373)},
-    },
-    "guesses-rounded (half is 1)": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.618, 0.631), "all": (0.38, 0.387)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.598, 0.61), "all": (0.366, 0.374)},
-    },
-    "from-the-start": {
-        "shakespeare": {"last_1": (0.38, 0.387), "last_4": (0.252, 0.257), "all": (0.235, 0.239)},
-        "play": {"last_1": (0.364, 0.372), "last_4": (0.244, 0.249), "all": (0.231, 0.235)},
-    },
-    "weights-fall": {
-        "shakespeare": {"last_1": (0.638, 0.651), "last_4": (0.34, 0.347), "all": (0.235, 0.239)},
-        "play": {"last_1": (0.598, 0.61), "last_4": (0.332, 0.338), "all": (0.231, 0.235)},
-    },
-}
 
 _small_vowels = measured_otherwise(
     RANGES,

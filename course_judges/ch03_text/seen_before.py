@@ -11,6 +11,7 @@ from course_judges.observations import (
     Numbers,
     Ranges,
     lies,
+    measured,
     measured_otherwise,
     middle,
     noted,
@@ -18,95 +19,10 @@ from course_judges.observations import (
 from course_judges.wording import number
 from course_tasks.verdict import Finding
 
-RANGES = {
-    "shakespeare": {"seen_4": (0.948, 0.968), "seen_8": (0.498, 0.508), "seen_16": (0.014, 0.016)},
-    "play": {"seen_4": (0.986, 1.006), "seen_8": (0.831, 0.848), "seen_16": (0.301, 0.307)},
-}
+RANGES, SLIPS = measured(__file__)
 
 _NAMES = tuple(RANGES["shakespeare"])
 
-SLIPS = {
-    "distinct": {
-        "shakespeare": {
-            "seen_4": (0.882, 0.9),
-            "seen_8": (0.409, 0.417),
-            "seen_16": (0.012, 0.014),
-        },
-        "play": {"seen_4": (0.964, 0.983), "seen_8": (0.722, 0.737), "seen_16": (0.258, 0.264)},
-    },
-    "every-nth": {
-        "shakespeare": {"seen_4": (0.91, 0.929), "seen_8": (0.245, 0.25), "seen_16": (0.0, 0.002)},
-        "play": {"seen_4": (0.973, 0.993), "seen_8": (0.579, 0.59), "seen_16": (0.072, 0.074)},
-    },
-    "splits-exchanged": {
-        "shakespeare": {
-            "seen_4": (0.824, 0.841),
-            "seen_8": (0.195, 0.199),
-            "seen_16": (0.001, 0.003),
-        },
-        "play": {"seen_4": (0.941, 0.96), "seen_8": (0.55, 0.561), "seen_16": (0.105, 0.108)},
-    },
-    "whole-text": {
-        "shakespeare": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
-        "play": {"seen_4": (0.99, 1.01), "seen_8": (0.99, 1.01), "seen_16": (0.99, 1.01)},
-    },
-    "one-symbol-longer": {
-        "shakespeare": {"seen_4": (0.89, 0.908), "seen_8": (0.36, 0.367), "seen_16": (0.008, 0.01)},
-        "play": {"seen_4": (0.97, 0.99), "seen_8": (0.765, 0.781), "seen_16": (0.253, 0.258)},
-    },
-    "one-symbol-shorter": {
-        "shakespeare": {
-            "seen_4": (0.976, 0.996),
-            "seen_8": (0.645, 0.659),
-            "seen_16": (0.025, 0.027),
-        },
-        "play": {"seen_4": (0.99, 1.009), "seen_8": (0.888, 0.906), "seen_16": (0.354, 0.361)},
-    },
-    "distinct-hits": {
-        "shakespeare": {
-            "seen_4": (0.157, 0.161),
-            "seen_8": (0.314, 0.32),
-            "seen_16": (0.012, 0.014),
-        },
-        "play": {"seen_4": (0.132, 0.134), "seen_8": (0.414, 0.422), "seen_16": (0.241, 0.246)},
-    },
-    "share-of-training": {
-        "shakespeare": {
-            "seen_4": (0.362, 0.369),
-            "seen_8": (0.062, 0.064),
-            "seen_16": (0.0, 0.002),
-        },
-        "play": {"seen_4": (0.584, 0.596), "seen_8": (0.165, 0.169), "seen_16": (0.033, 0.035)},
-    },
-    "lower-case": {
-        "shakespeare": {
-            "seen_4": (0.965, 0.985),
-            "seen_8": (0.513, 0.524),
-            "seen_16": (0.015, 0.017),
-        },
-        "play": {"seen_4": (0.986, 1.006), "seen_8": (0.832, 0.849), "seen_16": (0.301, 0.307)},
-    },
-    "same-place": {
-        "shakespeare": {
-            "seen_4": (-0.001, 0.001),
-            "seen_8": (-0.001, 0.001),
-            "seen_16": (-0.001, 0.001),
-        },
-        "play": {"seen_4": (0.0, 0.002), "seen_8": (-0.001, 0.001), "seen_16": (-0.001, 0.001)},
-    },
-    "begins-of-training": {
-        "shakespeare": {"seen_4": (0.792, 0.808), "seen_8": (0.18, 0.183), "seen_16": (0.0, 0.002)},
-        "play": {"seen_4": (0.944, 0.963), "seen_8": (0.558, 0.569), "seen_16": (0.104, 0.106)},
-    },
-    "earlier-validation": {
-        "shakespeare": {
-            "seen_4": (0.971, 0.99),
-            "seen_8": (0.545, 0.556),
-            "seen_16": (0.028, 0.03),
-        },
-        "play": {"seen_4": (0.986, 1.006), "seen_8": (0.836, 0.853), "seen_16": (0.307, 0.313)},
-    },
-}
 
 _distinct = measured_otherwise(
     RANGES,

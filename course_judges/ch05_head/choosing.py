@@ -12,6 +12,7 @@ from course_judges.observations import (
     as_perplexity,
     in_bits,
     lies,
+    measured,
     measured_otherwise,
     middle,
     noted,
@@ -19,37 +20,8 @@ from course_judges.observations import (
 from course_judges.wording import number
 from course_tasks.verdict import Finding
 
-RANGES = {
-    "shakespeare": {"chosen": (2.403, 2.463), "equal": (2.81, 2.877)},
-    "play": {"chosen": (2.33, 2.39), "equal": (2.758, 2.822)},
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "first-evaluation": {
-        "shakespeare": {"chosen": (2.68, 2.787), "equal": (2.945, 3.037)},
-        "play": {"chosen": (2.664, 2.749), "equal": (2.971, 3.047)},
-    },
-    "zeroed-afterwards": {
-        "shakespeare": {"chosen": (2.409, 2.461), "equal": (3.021, 3.108)},
-        "play": {"chosen": (2.333, 2.39), "equal": (3.06, 3.184)},
-    },
-    "nothing-passed-on": {
-        "shakespeare": {"chosen": (2.409, 2.461), "equal": (3.322, 3.392)},
-        "play": {"chosen": (2.333, 2.39), "equal": (3.288, 3.355)},
-    },
-    "default-rate": {
-        "shakespeare": {"chosen": (2.588, 2.655), "equal": (2.902, 2.987)},
-        "play": {"chosen": (2.563, 2.634), "equal": (2.92, 2.993)},
-    },
-    "default-batch": {
-        "shakespeare": {"chosen": (2.468, 2.535), "equal": (2.848, 2.909)},
-        "play": {"chosen": (2.422, 2.495), "equal": (2.814, 2.875)},
-    },
-    "longer-context": {
-        "shakespeare": {"chosen": (2.535, 2.608), "equal": (3.073, 3.144)},
-        "play": {"chosen": (2.482, 2.552), "equal": (3.055, 3.132)},
-    },
-}
 
 _first_evaluation = measured_otherwise(
     RANGES,

@@ -7,42 +7,12 @@ from dataclasses import replace
 from course_judges import observations
 from course_judges.ch06_heads.sections import LIST
 from course_judges.judging import Evidence
-from course_judges.observations import (
-    as_perplexity,
-    in_bits,
-    measured_otherwise,
-    noted,
-)
+from course_judges.observations import as_perplexity, in_bits, measured, measured_otherwise, noted
 from course_judges.wording import number
 from course_tasks.verdict import Finding
 
-RANGES = {
-    "shakespeare": {"heads_1": (2.42, 2.477), "heads_32": (2.285, 2.364)},
-    "play": {"heads_1": (2.351, 2.412), "heads_32": (2.16, 2.249)},
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "first-evaluation": {
-        "shakespeare": {"heads_1": (2.735, 2.828), "heads_32": (2.667, 2.764)},
-        "play": {"heads_1": (2.696, 2.787), "heads_32": (2.65, 2.735)},
-    },
-    "default-rate": {
-        "shakespeare": {"heads_1": (2.575, 2.647), "heads_32": (2.525, 2.614)},
-        "play": {"heads_1": (2.55, 2.625), "heads_32": (2.498, 2.57)},
-    },
-    "default-batch": {
-        "shakespeare": {"heads_1": (2.502, 2.564), "heads_32": (2.41, 2.465)},
-        "play": {"heads_1": (2.458, 2.533), "heads_32": (2.32, 2.388)},
-    },
-    "default-steps": {
-        "shakespeare": {"heads_1": (2.386, 2.438), "heads_32": (2.227, 2.285)},
-        "play": {"heads_1": (2.305, 2.36), "heads_32": (2.074, 2.14)},
-    },
-    "one-channel-each": {
-        "shakespeare": {"heads_1": (3.03, 3.127), "heads_32": (2.285, 2.355)},
-        "play": {"heads_1": (2.923, 3.361), "heads_32": (2.16, 2.249)},
-    },
-}
 
 _first_evaluation = measured_otherwise(
     RANGES,

@@ -12,6 +12,7 @@ from course_judges.observations import (
     as_perplexity,
     in_bits,
     lies,
+    measured,
     measured_otherwise,
     middle,
     noted,
@@ -19,81 +20,8 @@ from course_judges.observations import (
 from course_judges.wording import number
 from course_tasks.verdict import Finding
 
-RANGES = {
-    "shakespeare": {
-        "all_four": (2.292, 2.378),
-        "without_first": (3.454, 6.267),
-        "without_last": (2.33, 2.578),
-    },
-    "play": {
-        "all_four": (2.169, 2.261),
-        "without_first": (3.078, 5.639),
-        "without_last": (2.18, 2.455),
-    },
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "trained-afresh": {
-        "shakespeare": {
-            "all_four": (2.302, 2.378),
-            "without_first": (2.304, 2.37),
-            "without_last": (2.304, 2.37),
-        },
-        "play": {
-            "all_four": (2.169, 2.261),
-            "without_first": (2.141, 2.223),
-            "without_last": (2.141, 2.223),
-        },
-    },
-    "both-cut": {
-        "shakespeare": {
-            "all_four": (2.302, 2.378),
-            "without_first": (3.65, 5.677),
-            "without_last": (4.124, 5.025),
-        },
-        "play": {
-            "all_four": (2.169, 2.261),
-            "without_first": (3.078, 5.639),
-            "without_last": (3.164, 6.49),
-        },
-    },
-    "trained-in-each-round": {
-        "shakespeare": {
-            "all_four": (2.302, 2.378),
-            "without_first": (2.224, 2.283),
-            "without_last": (2.185, 2.236),
-        },
-        "play": {
-            "all_four": (2.169, 2.261),
-            "without_first": (2.066, 2.132),
-            "without_last": (1.982, 2.047),
-        },
-    },
-    "default-rate": {
-        "shakespeare": {
-            "all_four": (2.25, 2.306),
-            "without_first": (2.935, 3.021),
-            "without_last": (2.273, 2.334),
-        },
-        "play": {
-            "all_four": (2.151, 2.215),
-            "without_first": (2.505, 3.459),
-            "without_last": (2.196, 2.262),
-        },
-    },
-    "untrained": {
-        "shakespeare": {
-            "all_four": (4.138, 4.239),
-            "without_first": (4.137, 4.237),
-            "without_last": (4.136, 4.236),
-        },
-        "play": {
-            "all_four": (4.132, 4.244),
-            "without_first": (4.132, 4.24),
-            "without_last": (4.132, 4.241),
-        },
-    },
-}
 
 # Evaluated again, a model has exactly the same loss, which may have been rounded differently.
 SAME_LOSS = 0.001

@@ -5,38 +5,11 @@ from __future__ import annotations
 from course_judges import observations
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import mistake
-from course_judges.observations import (
-    Numbers,
-    lies,
-    measured_otherwise,
-    middle,
-    noted,
-)
+from course_judges.observations import Numbers, lies, measured, measured_otherwise, middle, noted
 from course_judges.wording import number
 
-RANGES = {
-    "shakespeare": {"cool": (0.472, 0.786), "hot": (0.056, 0.187)},
-    "play": {"cool": (0.404, 0.56), "hot": (0.081, 0.171)},
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "in-the-text": {
-        "shakespeare": {"cool": (0.748, 0.91), "hot": (0.22, 0.345)},
-        "play": {"cool": (0.557, 0.654), "hot": (0.169, 0.271)},
-    },
-    "distinct": {
-        "shakespeare": {"cool": (0.226, 0.3), "hot": (0.07, 0.102)},
-        "play": {"cool": (0.093, 0.138), "hot": (0.043, 0.069)},
-    },
-    "symbols-known": {
-        "shakespeare": {"cool": (0.008, 0.044), "hot": (0.034, 0.059)},
-        "play": {"cool": (0.034, 0.096), "hot": (0.055, 0.084)},
-    },
-    "untrained": {
-        "shakespeare": {"cool": (-0.003, 0.01), "hot": (-0.003, 0.01)},
-        "play": {"cool": (-0.01, 0.029), "hot": (-0.006, 0.019)},
-    },
-}
 
 _in_the_text = measured_otherwise(
     RANGES,

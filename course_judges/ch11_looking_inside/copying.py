@@ -7,123 +7,12 @@ from dataclasses import replace
 from course_judges import observations
 from course_judges.ch11_looking_inside.sections import BUILD
 from course_judges.judging import Evidence, mistake
-from course_judges.observations import (
-    Numbers,
-    lies,
-    measured_otherwise,
-    middle,
-    noted,
-)
+from course_judges.observations import Numbers, lies, measured, measured_otherwise, middle, noted
 from course_judges.wording import number
 from course_tasks.verdict import Finding
 
-RANGES = {
-    "shakespeare": {"one": (0.124, 0.131), "three": (0.428, 0.5), "found": (0.043, 0.051)},
-    "play": {"one": (0.129, 0.136), "three": (0.584, 0.604), "found": (0.065, 0.072)},
-}
+RANGES, SLIPS = measured(__file__)
 
-SLIPS = {
-    "first-place": {
-        "shakespeare": {"one": (0.139, 0.145), "three": (0.447, 0.487), "found": (0.045, 0.05)},
-        "play": {"one": (0.151, 0.158), "three": (0.586, 0.603), "found": (0.065, 0.072)},
-    },
-    "finds-itself": {
-        "shakespeare": {"one": (0.99, 1.01), "three": (0.99, 1.01), "found": (0.959, 0.978)},
-        "play": {"one": (0.99, 1.01), "three": (0.99, 1.01), "found": (0.959, 0.978)},
-    },
-    "later-places": {
-        "shakespeare": {"one": (0.143, 0.15), "three": (0.444, 0.488), "found": (0.086, 0.094)},
-        "play": {"one": (0.157, 0.164), "three": (0.591, 0.609), "found": (0.124, 0.137)},
-    },
-    "symbol-itself": {
-        "shakespeare": {"one": (0.023, 0.026), "three": (0.013, 0.023), "found": (0.045, 0.05)},
-        "play": {"one": (0.024, 0.027), "three": (0.023, 0.027), "found": (0.065, 0.072)},
-    },
-    "every-pair": {
-        "shakespeare": {"one": (0.115, 0.119), "three": (0.443, 0.483), "found": (0.045, 0.05)},
-        "play": {"one": (0.124, 0.128), "three": (0.579, 0.597), "found": (0.065, 0.072)},
-    },
-    "found-of-known": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.442, 0.483), "found": (0.074, 0.083)},
-        "play": {"one": (0.132, 0.135), "three": (0.584, 0.603), "found": (0.106, 0.118)},
-    },
-    "found-of-one": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.442, 0.483), "found": (0.595, 0.609)},
-        "play": {"one": (0.132, 0.135), "three": (0.584, 0.603), "found": (0.604, 0.618)},
-    },
-    "windows-counted": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.442, 0.483), "found": (0.793, 0.832)},
-        "play": {"one": (0.132, 0.135), "three": (0.584, 0.603), "found": (0.849, 0.886)},
-    },
-    "found-if-right": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.442, 0.483), "found": (0.02, 0.024)},
-        "play": {"one": (0.132, 0.135), "three": (0.584, 0.603), "found": (0.039, 0.043)},
-    },
-    "pairs-found": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.442, 0.483), "found": (0.0, 0.002)},
-        "play": {"one": (0.132, 0.135), "three": (0.584, 0.603), "found": (0.0, 0.002)},
-    },
-    "two-symbols": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.277, 0.3), "found": (0.151, 0.156)},
-        "play": {"one": (0.132, 0.135), "three": (0.367, 0.402), "found": (0.166, 0.173)},
-    },
-    "four-symbols": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.494, 0.584), "found": (0.02, 0.024)},
-        "play": {"one": (0.132, 0.135), "three": (0.647, 0.669), "found": (0.038, 0.043)},
-    },
-    "following-symbols": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.99, 1.01), "found": (0.045, 0.05)},
-        "play": {"one": (0.132, 0.135), "three": (0.99, 1.01), "found": (0.065, 0.072)},
-    },
-    "any-order": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.169, 0.191), "found": (0.112, 0.116)},
-        "play": {"one": (0.132, 0.135), "three": (0.325, 0.343), "found": (0.119, 0.124)},
-    },
-    "not-found-counted": {
-        "shakespeare": {"one": (0.1, 0.102), "three": (0.085, 0.088), "found": (0.045, 0.05)},
-        "play": {"one": (0.103, 0.107), "three": (0.099, 0.107), "found": (0.065, 0.072)},
-    },
-    "of-known-places": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.033, 0.04), "found": (0.045, 0.05)},
-        "play": {"one": (0.132, 0.135), "three": (0.063, 0.07), "found": (0.065, 0.072)},
-    },
-    "compared-with-x": {
-        "shakespeare": {"one": (0.043, 0.046), "three": (0.017, 0.023), "found": (0.045, 0.05)},
-        "play": {"one": (0.044, 0.048), "three": (0.023, 0.027), "found": (0.065, 0.072)},
-    },
-    "one-too-far": {
-        "shakespeare": {"one": (0.094, 0.096), "three": (0.04, 0.061), "found": (0.045, 0.05)},
-        "play": {"one": (0.098, 0.103), "three": (0.038, 0.043), "found": (0.065, 0.072)},
-    },
-    "any-place": {
-        "shakespeare": {"one": (0.259, 0.267), "three": (0.456, 0.499), "found": (0.045, 0.05)},
-        "play": {"one": (0.279, 0.29), "three": (0.597, 0.615), "found": (0.065, 0.072)},
-    },
-    "most-frequent": {
-        "shakespeare": {"one": (0.145, 0.15), "three": (0.444, 0.487), "found": (0.045, 0.05)},
-        "play": {"one": (0.157, 0.161), "three": (0.589, 0.605), "found": (0.065, 0.072)},
-    },
-    "mean-of-windows": {
-        "shakespeare": {"one": (0.124, 0.128), "three": (0.295, 0.322), "found": (0.045, 0.05)},
-        "play": {"one": (0.13, 0.134), "three": (0.45, 0.467), "found": (0.065, 0.072)},
-    },
-    "end-of-window": {
-        "shakespeare": {"one": (0.139, 0.16), "three": (0.432, 0.528), "found": (0.099, 0.132)},
-        "play": {"one": (0.136, 0.162), "three": (0.457, 0.638), "found": (0.129, 0.141)},
-    },
-    "three-places": {
-        "shakespeare": {"one": (0.125, 0.129), "three": (0.222, 0.229), "found": (0.595, 0.609)},
-        "play": {"one": (0.132, 0.135), "three": (0.239, 0.251), "found": (0.604, 0.618)},
-    },
-    "shorter-windows": {
-        "shakespeare": {"one": (0.106, 0.112), "three": (0.407, 0.44), "found": (0.016, 0.019)},
-        "play": {"one": (0.107, 0.111), "three": (0.576, 0.602), "found": (0.022, 0.027)},
-    },
-    "longer-windows": {
-        "shakespeare": {"one": (0.14, 0.144), "three": (0.475, 0.489), "found": (0.097, 0.101)},
-        "play": {"one": (0.144, 0.148), "three": (0.565, 0.578), "found": (0.115, 0.121)},
-    },
-}
 
 _first_place = measured_otherwise(
     RANGES,

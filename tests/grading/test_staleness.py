@@ -15,6 +15,8 @@ FILES = (
     "course_judges/judging.py",
     "course_judges/defending/kinds.py",
     "course_judges/ch05_head/scores.py",
+    "course_judges/ch05_head/choosing.json",
+    "course_judges/ch06_heads/tiny_heads.json",
     "course_judges/ch06_heads/split.py",
     "course_figures/averaging.py",
     "course_grader/reports/report.py",
