@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from course_judges import observations
 from course_judges.ch04_bigram.sections import COUNTING
-from course_judges.judging import Evidence, mistake
+from course_judges.judging import mistake
 from course_judges.observations import (
     Numbers,
     as_perplexity,
@@ -19,7 +18,6 @@ from course_judges.observations import (
     noted,
 )
 from course_judges.wording import number, unwrapped
-from course_tasks.verdict import Finding
 
 RANGES, SLIPS = measured(__file__)
 
@@ -158,55 +156,13 @@ def _sign_forgotten() -> Numbers:
     }
 
 
-def _of_parts_alone(evidence: Evidence) -> Finding | None:
-    """`everything` is right, so what is wrong is done with parts of the text only."""
-    wrong = [
-        name
-        for name in ("one_percent", "ten_percent")
-        if not lies(RANGES, name, noted(evidence, name), evidence)
-    ]
-    if not wrong or not lies(RANGES, "everything", noted(evidence, "everything"), evidence):
-        return None
-    name, text = wrong[0], str(evidence.answers.values["observed.text"])
-    value = noted(evidence, name)
-    return Finding(
-        "parts-of-the-text",
-        f"Your `everything` is right, but `{name}` isn't.",
-        f"You noted {number(value)}, which is too "
-        f"{'small' if value < RANGES[text][name][0] else 'large'}. So look at what is different "
-        "with less text: which tokens you count (of N tokens, the first 1 % are the first "
-        "N // 100), what you add to the counts (1, however few there are), and what you measure on "
-        "(always the whole validation split).",
-        COUNTING,
-    )
-
-
-def _everything_too_small(evidence: Evidence) -> Finding | None:
-    """Only `everything` is wrong: the table may have seen what it is measured on."""
-    right = {name: lies(RANGES, name, noted(evidence, name), evidence) for name in _NAMES}
-    value = noted(evidence, "everything")
-    low = RANGES[str(evidence.answers.values["observed.text"])]["everything"][0]
-    if [name for name in _NAMES if not right[name]] != ["everything"] or value >= low:
-        return None
-    return Finding(
-        "everything-too-small",
-        "Your `everything` is too small, but the other two losses are right.",
-        f"You noted {number(value)}. A table has a smaller loss on text that it was counted on. Do "
-        "you count the validation split as well, or measure on the training split?",
-        COUNTING,
-    )
-
-
 _bits = in_bits(RANGES, "one_percent", "ten_percent", "everything")
 _perplexity = as_perplexity(RANGES, "one_percent", "ten_percent", "everything")
 
 
-_EXPERIMENT = observations.experiment(
+TASK = observations.experiment(
     "How much text does a table need?",
     RANGES,
     COUNTING,
     {"one_percent": 2, "ten_percent": 1, "everything": 1},
-)
-TASK = replace(
-    _EXPERIMENT, properties=(_of_parts_alone, _everything_too_small, *_EXPERIMENT.properties)
 )

@@ -154,24 +154,6 @@ ODD = [
     (
         lambda: {
             "text": "shakespeare",
-            "one_percent": -7.5,
-            "ten_percent": 2.619,
-            "everything": 2.482,
-        },
-        "parts-of-the-text",
-    ),
-    (
-        lambda: {
-            "text": "shakespeare",
-            "one_percent": 2.732,
-            "ten_percent": 2.618,
-            "everything": 2.447,
-        },
-        "everything-too-small",
-    ),
-    (
-        lambda: {
-            "text": "shakespeare",
             "one_percent": 7.5,
             "ten_percent": 7.5,
             "everything": 7.5,
