@@ -398,8 +398,8 @@ def _together(names, order, held_out, drawn):
 _entries_together = mistake(
     "You put all entries of a name together, but they should stay in the order of the list.",
     _begins_with,
-    also=(lambda *given: _together(*given, drawn=False),),
-)(lambda *given: _together(*given, drawn=True))
+    also=(lambda names, order, held_out: _together(names, order, held_out, drawn=False),),
+)(lambda names, order, held_out: _together(names, order, held_out, drawn=True))
 
 _drawn_from_the_end = mistake(
     "You went through `order` from its end, but the first names that it holds are for test.",

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 
 def pair_by_pair(embedding, query, key, value, output, unembedding):
@@ -41,17 +40,6 @@ def but(qk=None, ov=None):
 RIGHT = {"pair by pair": pair_by_pair, "einsum": by_einsum, "matrices": whole_matrices}
 
 
-def cosines(e, q, k, *_):
-    asks, holds = e @ q.T, e @ k.T
-    lengths = asks.norm(dim=1)[:, None] * holds.norm(dim=1)
-    return asks @ holds.T / lengths
-
-
-def after_a_norm(e, *others):
-    centered = e - e.mean(dim=1, keepdim=True)
-    return pair_by_pair(centered / (e.var(dim=1, correction=0)[:, None] + 1e-5).sqrt(), *others)
-
-
 def right(which):
     return lambda *given: pair_by_pair(*given)[which]
 
@@ -75,56 +63,22 @@ def no_score_for_later_tokens(embedding, query, key, value, output, unembedding)
     return qk.tril(), ov
 
 
-# "by how much the logit of token j rises": not compared with what the other logits do
-def logits_centered(embedding, query, key, value, output, unembedding):
-    qk = embedding @ query.T @ key @ embedding.T / math.sqrt(query.shape[0])
-    ov = embedding @ value.T @ output.T @ unembedding.T
-    return qk, ov - ov.mean(dim=1, keepdim=True)
+# "the logit of token j rises when the head looks at token i": out by the unembedding
+def embeddings_exchanged_in_ov(embedding, query, key, value, output, unembedding):
+    qk = (embedding @ query.T) @ (embedding @ key.T).T / math.sqrt(len(query))
+    return qk, unembedding @ value.T @ output.T @ embedding.T
 
 
 WRONG = {
-    "causal-mask-in-ov": but(None, lambda *given: OV(*given) * torch.ones_like(OV(*given)).tril()),
-    "scores-centered": but(lambda *given: QK(*given) - QK(*given).mean(1, keepdim=True)),
-    "mean-token-subtracted": but(None, lambda *given: OV(*given) - OV(*given).mean(0)),
-    "written-normed": but(
-        None, lambda e, q, k, v, o, u: F.layer_norm(e @ v.T @ o.T, e.shape[1:]) @ u.T
-    ),
-    "cosines-in-ov": but(
-        None, lambda e, q, k, v, o, u: F.cosine_similarity((e @ v.T @ o.T)[:, None], u, dim=-1)
-    ),
-    "scores-reshaped": but(
-        lambda e, q, k, v, o, u: (e @ q.T) @ (e @ k.T).view(len(q), len(e)) / len(q) ** 0.5
-    ),
-    "copies-reshaped": but(
-        None, lambda e, q, k, v, o, u: e @ v.T @ o.T @ u.reshape(u.shape[1], len(u))
-    ),
-    "qk-in-ov": but(None, lambda *given: QK(*given).softmax(1) @ OV(*given)),
-    "ov-softmaxed": but(None, lambda *given: torch.log_softmax(OV(*given), dim=1)),
-    "value-twice": but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T),
-    "output-twice": but(None, lambda e, q, k, v, o, u: (u @ o @ o.T @ e.T).T),
-    "direct-path-taken-away": but(
-        None, lambda e, q, k, v, o, u: (u @ (o @ v - torch.eye(len(o))) @ e.T).T
-    ),
-    "unembedded-queries": but(lambda e, q, k, v, o, u: u @ q.T @ k @ e.T / len(q) ** 0.5),
-    "scale-without-the-root": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / len(q)),
-    "scale-by-tokens": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / len(e) ** 0.5),
-    "made-symmetric": but(lambda *given: (QK(*given) + QK(*given).T) * 0.5),
-    "cosines": but(cosines),
-    "normed-embedding": after_a_norm,
+    "tables-exchanged": embeddings_exchanged_in_ov,
     "output-before-value": output_before_value,
     "causal-mask": no_score_for_later_tokens,
-    "logits-centered": logits_centered,
     "exchanged": lambda *given: tuple(reversed(pair_by_pair(*given))),
     "queries-down-the-columns": but(lambda e, q, k, v, o, u: e @ k.T @ q @ e.T / math.sqrt(len(q))),
     "no-scale": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T),
     "scale-by-channels": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / e.shape[1] ** 0.5),
     "softmaxed": but(lambda *given: torch.softmax(pair_by_pair(*given)[0], dim=1)),
-    "unembedded-keys": but(lambda e, q, k, v, o, u: e @ q.T @ k @ u.T / len(q) ** 0.5),
-    "copies-down-the-columns": but(None, lambda e, q, k, v, o, u: u @ o @ v @ e.T),
-    "embedding-for-unembedding": but(None, lambda e, q, k, v, o, u: (e @ o @ v @ e.T).T),
-    "unembedding-for-embedding": but(None, lambda e, q, k, v, o, u: (u @ o @ v @ u.T).T),
     "direct-path": but(None, lambda e, q, k, v, o, u: (u @ (o @ v + torch.eye(len(o))) @ e.T).T),
-    "key-for-value": but(None, lambda e, q, k, v, o, u: (u @ o @ k @ e.T).T),
     "scaled-values": but(None, lambda e, q, k, v, o, u: (u @ o @ v @ e.T).T / len(q) ** 0.5),
 }
 
@@ -132,8 +86,11 @@ ODD = [
     (lambda *given: tuple(x + 1 for x in pair_by_pair(*given)), "constant-difference"),
     (lambda *given: pair_by_pair(*given)[0], "type"),
     (lambda e, q, k, v, o, u: (q.T @ k, o @ v), "shape"),
-    (but(lambda e, q, k, v, o, u: e @ q.T @ v @ e.T / len(q) ** 0.5), "another-product"),
-    (but(None, lambda e, q, k, v, o, u: e @ v.T @ o.reshape(v.shape) @ u.T), "copies-reshaped"),
+    (
+        but(lambda e, q, k, v, o, u: e @ q.T @ v @ e.T / len(q) ** 0.5),
+        "used-value-instead-of-key-in-your-keys",
+    ),
+    (but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T), "difference"),
 ]
 
 
@@ -146,13 +103,6 @@ def circuits_of_key_and_value(embedding, query, key, value, output, unembedding)
     return keys @ keys.T / math.sqrt(len(key)), embedding @ value.T @ output.T @ unembedding.T
 
 
-# "the logit of token j rises when the head looks at token i": out by the unembedding
-def embeddings_exchanged_in_ov(embedding, query, key, value, output, unembedding):
-    qk = (embedding @ query.T) @ (embedding @ key.T).T / math.sqrt(len(query))
-    return qk, unembedding @ value.T @ output.T @ embedding.T
-
-
 UNLISTED = {
-    2: [(circuits_of_key_and_value, "another-product")],
-    4: [(embeddings_exchanged_in_ov, "another-product")],
+    2: [(circuits_of_key_and_value, "used-key-instead-of-query-in-your-queries")],
 }
