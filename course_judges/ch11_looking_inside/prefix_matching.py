@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import FIND
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -20,17 +20,9 @@ def _earlier(tokens: Tensor, diagonal: int = -1) -> Tensor:
     return (tokens[:, :, None] == tokens[:, None, :]).tril(diagonal)
 
 
-def _behind(earlier: Tensor, by: int = 1) -> Tensor:
-    """The same, shifted: position s − by holds the symbol."""
-    shifted = torch.zeros_like(earlier)
-    T = earlier.shape[-1]
-    if by > 0:
-        shifted[..., by:] = earlier[..., : T - by]
-    elif by < 0:
-        shifted[..., :by] = earlier[..., -by:]
-    else:
-        shifted = earlier
-    return shifted
+def _behind(earlier: Tensor) -> Tensor:
+    """The same, one column further on: position s − 1 holds the symbol."""
+    return earlier.roll(1, dims=-1)
 
 
 def _score(weights: Tensor, look: Tensor, asked: Tensor) -> Tensor:
@@ -41,8 +33,15 @@ def _score(weights: Tensor, look: Tensor, asked: Tensor) -> Tensor:
 
 def prefix_matching(weights: Tensor, tokens: Tensor) -> Tensor:
     """A right answer to 11/prefix-matching: (B, H, T, T), (B, T) → (H,)."""
-    earlier = _earlier(tokens)
-    return _score(weights, _behind(earlier), earlier.any(-1))
+    same = tokens[:, :, None] == tokens[:, None, :]
+    earlier = same.tril(diagonal=-1)  # the earlier occurrences (B, T, T)
+    behind = earlier.roll(1, dims=-1)  # the positions right after them (B, T, T)
+    inside = weights * behind[:, None]  # the weights there (B, H, T, T)
+    found = inside.sum(dim=-1)  # the weight of each position there (B, H, T)
+    asked = earlier.any(dim=-1)  # the positions whose symbol came before (B, T)
+    total = found.sum(dim=(0, 2))  # the sum of each head (H,)
+    count = asked.sum()  # what you divide by
+    return total / count.clamp(min=1)  # your scores (H,)
 
 
 def _numbers(evidence: Evidence) -> str:
@@ -51,30 +50,6 @@ def _numbers(evidence: Evidence) -> str:
 
 
 _USUAL = ("scores",)
-
-
-@mistake(
-    "You added up the weight on the earlier symbol itself instead of on the position after it.",
-    lambda e: unwrapped(f"""{_numbers(e)} A head that looks there finds duplicates, but it can't
-    tell what comes next."""),
-)
-def _duplicate_token(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    return _score(weights, earlier, earlier.any(-1))
-
-
-@mistake(
-    "You look one position before the earlier symbol instead of one after it.",
-    _numbers,
-    also=(
-        lambda weights, tokens: _score(
-            weights.roll(1, dims=-1), _earlier(tokens), _earlier(tokens).any(-1)
-        ),
-    ),
-)
-def _one_before(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    return _score(weights, _behind(earlier, -1), earlier.any(-1))
 
 
 def _sums(evidence: Evidence) -> str:
@@ -88,34 +63,6 @@ def _sums(evidence: Evidence) -> str:
         f"{number(float(right[0]) * asked, 4)}. Divided by {asked}, that is "
         f"{number(float(right[0]), 4)}, but your score is {number(float(mine[0]), 4)}."
     )
-
-
-def _worked_out(evidence: Evidence) -> Finding | None:
-    if evidence.same("scores"):
-        return None
-    return Finding(
-        "another-score",
-        "Your scores aren't the mean weight on the positions right after earlier occurrences.",
-        _sums(evidence),
-        FIND,
-    )
-
-
-@mistake("You look two positions after the earlier symbol instead of one.", _numbers)
-def _two_behind(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    return _score(weights, _behind(earlier, 2), earlier.any(-1))
-
-
-@mistake(
-    "You divided by the number of all positions, but a new symbol has nothing to match.",
-    lambda e: unwrapped(f"""{_numbers(e)} You divided by {e.number("B") * e.number("T")}, but only
-    some of these positions have a symbol that came before. If your mask keeps its diagonal, every
-    position comes before itself."""),
-)
-def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
-    look = _behind(_earlier(tokens))
-    return _score(weights, look, torch.ones_like(tokens, dtype=torch.bool))
 
 
 @mistake(
@@ -139,42 +86,12 @@ def _last_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You used only the first earlier occurrence, but the weights after all of them add up.",
-    _numbers,
-)
-def _first_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    first = earlier & (earlier.cumsum(-1) == 1)
-    return _score(weights, _behind(first), earlier.any(-1))
-
-
-@mistake(
-    "You took the largest weight after an earlier occurrence instead of adding them up.", _numbers
-)
-def _largest_weight(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    best = (weights * _behind(earlier)[:, None]).amax(-1) * earlier.any(-1)[:, None]
-    return best.sum(dim=(0, 2)) / earlier.any(-1).sum().clamp(min=1)
-
-
-@mistake(
     "You swapped rows and columns of the weights.",
     lambda e: unwrapped(f"""{_numbers(e)} Row t says where position t looks, but you read how much
     position t is looked at."""),
 )
 def _rows_for_columns(weights: Tensor, tokens: Tensor) -> Tensor:
     return prefix_matching(weights.mT, tokens)
-
-
-@mistake(
-    "You counted how often the largest weight is in the right place instead of adding up weights.",
-    _numbers,
-)
-def _argmax_counted(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    hit = _behind(earlier)[:, None].expand_as(weights).gather(-1, weights.argmax(-1)[..., None])
-    asked = earlier.any(-1)
-    return (hit[..., 0] & asked[:, None]).sum(dim=(0, 2)) / asked.sum().clamp(min=1)
 
 
 @mistake(
@@ -186,21 +103,6 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     found = (weights * _behind(earlier)[:, None]).sum(-1) * earlier.any(-1)[:, None]
     return found.sum(dim=(0, 2)) / earlier.any(-1).sum()
-
-
-@mistake(
-    "If no symbol is repeated, every score should be 0, but not all of yours are.",
-    lambda e: f"For such a text, your scores are {row(e.yours('fresh.none'))}.",
-    cases=("scores", "fresh"),
-    recognized=lambda e: (
-        e.same("scores", "fresh.once")
-        and bool(np.isfinite(e.shaped("fresh.none", e.right("fresh.none").shape)).all())
-        and not e.same("fresh.none")
-    ),
-)
-def _another_score_for_none(weights: Tensor, tokens: Tensor) -> Tensor:
-    scores = prefix_matching(weights, tokens)
-    return scores if _earlier(tokens).any() else torch.ones_like(scores)
 
 
 def _one_number_for_none(evidence: Evidence) -> bool:
@@ -218,16 +120,11 @@ def _one_zero_for_all(weights: Tensor, tokens: Tensor) -> Tensor:
     return scores if _earlier(tokens).any() else torch.zeros(())
 
 
-@mistake(
+_each_place_counted = mistake(
     "You divided by the number of earlier occurrences instead of the number of positions.",
     lambda e: unwrapped(f"""A position counts once, no matter how often its symbol came before.
     {_numbers(e)}"""),
-)
-def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    found = (weights * _behind(earlier)[:, None]).sum(dim=(0, 2, 3))
-    return found / earlier.sum().clamp(min=1)
-
+)(Like("left-out-any-in-the-positions-whose-symbol-came-before"))
 
 _divided_by_the_heads = mistake(
     "You divide by the number of heads, too, but each head has its own score.",
@@ -244,12 +141,8 @@ def _not_itself(weights: Tensor, tokens: Tensor) -> Tensor:
 _itself_left_out = mistake(
     "You left out the weight on position t itself, but it counts if its symbol is also at t − 1.",
     lambda e: f"s < t includes s = t − 1, and then s + 1 is t. {_numbers(e)}",
-    also=(
-        lambda weights, tokens: _score(
-            weights, _behind(_earlier(tokens, -2)), _earlier(tokens, -2).any(-1)
-        ),
-    ),
-)(_not_itself)
+    also=(_not_itself,),
+)(Like("used-tril-with-diagonal-minus-2-instead-of-minus-1-in-the-earlier-occurrences"))
 
 
 def _best_text(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -262,51 +155,6 @@ _one_text_alone = mistake(
     _numbers,
     also=(lambda weights, tokens: prefix_matching(weights[:1], tokens[:1]), _best_text),
 )(lambda weights, tokens: prefix_matching(weights[-1:], tokens[-1:]))
-
-
-def _where(kept: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """An answer that ignores earlier places that aren't in the mask `kept(tokens)`."""
-
-    def answer(weights: Tensor, tokens: Tensor) -> Tensor:
-        earlier = _earlier(tokens) & kept(tokens)
-        return _score(weights, _behind(earlier), earlier.any(-1))
-
-    return answer
-
-
-@mistake("You averaged the weights after earlier occurrences instead of adding them up.", _numbers)
-def _mean_of_places(weights: Tensor, tokens: Tensor) -> Tensor:
-    earlier = _earlier(tokens)
-    look = _behind(earlier)
-    each = (weights * look[:, None]).sum(-1) / look.sum(-1)[:, None].clamp(min=1)  # (B, H, T)
-    return each.sum(dim=(0, 2)) / earlier.any(-1).sum().clamp(min=1)
-
-
-_position_0_left_out = mistake(
-    "You left out position 0, but its symbol can be repeated, too.",
-    _numbers,
-    also=(
-        lambda weights, tokens: _score(
-            weights,
-            _behind(_earlier(tokens) & (torch.arange(tokens.shape[1]) > 0)),
-            _earlier(tokens).any(-1),
-        ),
-    ),
-)(_where(lambda tokens: torch.arange(tokens.shape[1]) > 0))
-
-_token_0_left_out = mistake(
-    "You left out token 0, but it is a symbol like all the others, not padding.", _numbers
-)(_where(lambda tokens: (tokens != 0)[:, None]))
-
-_last_position_left_out = mistake(
-    "You left out the last position, but its symbol may have come before as well.", _numbers
-)(lambda weights, tokens: prefix_matching(weights[..., :-1, :-1], tokens[:, :-1]))
-
-
-@mistake("You also counted positions whose symbol comes later but not before.", _numbers)
-def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
-    same = tokens[:, :, None] == tokens[:, None, :]
-    return _score(weights, _behind(_earlier(tokens)), same.sum(-1) > 1)
 
 
 def _rolled(weights: Tensor, tokens: Tensor) -> Tensor:
@@ -327,16 +175,6 @@ _rolled_round = mistake(
     first. {_numbers(e)}"""),
     also=(_rolled_where_asked,),
 )(_rolled)
-
-
-@mistake(
-    "You averaged only over the positions that have some weight in the right places.",
-    lambda e: unwrapped(f"""A position whose symbol came before counts, even if its weight after all
-    of the earlier occurrences is 0. {_numbers(e)}"""),
-)
-def _only_where_found(weights: Tensor, tokens: Tensor) -> Tensor:
-    found = (weights * _behind(_earlier(tokens))[:, None]).sum(-1)  # (B, H, T)
-    return found.sum(dim=(0, 2)) / (found > 0).sum(dim=(0, 2)).clamp(min=1)
 
 
 @mistake("You averaged over the heads, but each head has its own score.", _numbers)
@@ -488,5 +326,22 @@ TASK = Task(
     ),
     cases=_USUAL,
     properties=(_weights_counted, _right_for_one_text),
-    examples=(_worked_out,),
+    steps={
+        "the earlier occurrences": Step("A position matches those before it, and not itself."),
+        "the positions right after them": Step(
+            "What came next after an earlier occurrence is one position further on."
+        ),
+        "the weights there": Step("Row t of the weights says where position t looks."),
+        "the weight of each position there": Step("The weights after all occurrences add up."),
+        "the positions whose symbol came before": Step(
+            "A new symbol has nothing to match, so its position doesn't count."
+        ),
+        "the sum of each head": Step(
+            "Positions of all texts count equally, and each head has one."
+        ),
+        "what you divide by": Step(
+            "A position counts once, no matter how often its symbol came before."
+        ),
+        "your scores": Step("Each head has a score of its own."),
+    },
 )

@@ -4,10 +4,7 @@ import numpy as np
 import torch
 
 
-def counted(
-    weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False,
-    begin=0, blank=None, later=False,
-):  # fmt: skip
+def counted(weights, tokens, which=slice(None), by_text=False):
     """Position by position; what differs between answers are the settings."""
     B, H, T, _ = weights.shape
     scores = []
@@ -16,15 +13,9 @@ def counted(
         for b in range(B):
             found = []
             for t in range(T):
-                places = [
-                    s
-                    for s in range(begin, t)
-                    if tokens[b, s] == tokens[b, t] and tokens[b, s] != blank
-                ]
-                if not places and not every and not (later and tokens[b, t] in tokens[b, t + 1 :]):
-                    continue
-                seen = [s + behind for s in places if 0 <= s + behind < T][which]
-                found.append(combine([float(weights[b, head, t, s]) for s in seen] or [0.0]))
+                places = [s for s in range(t) if tokens[b, s] == tokens[b, t]]
+                if places:
+                    found.append(sum(float(weights[b, head, t, s + 1]) for s in places[which]))
             texts.append(found)
         if by_text:
             scores.append(float(np.mean([np.mean(found) if found else 0.0 for found in texts])))
@@ -56,17 +47,6 @@ def shifted_weights(weights, tokens):
     )
 
 
-def favourite(weights, tokens):
-    hits, asked = torch.zeros(weights.shape[1]), 0
-    for b, row in enumerate(tokens.tolist()):
-        for t in range(len(row)):
-            places = {s + 1 for s in range(t) if row[s] == row[t]}
-            if places:
-                asked += 1
-                hits += torch.tensor([int(k) in places for k in weights[b, :, t].argmax(-1)])
-    return hits / max(asked, 1)
-
-
 def no_guard(weights, tokens):
     same = torch.tril(tokens.unsqueeze(-1) == tokens.unsqueeze(-2), -1)
     found = torch.einsum("bhts,bts->h", weights[..., 1:], same[..., :-1].float())
@@ -94,13 +74,6 @@ def rolled_first(w, x):
     moved = moved * torch.ones(x.shape[1], x.shape[1]).tril()
     came = torch.tensor([[int(v) in row[:t] for t, v in enumerate(row)] for row in x.tolist()])
     return torch.einsum("bhts,bts->h", w, moved) / came.sum().clamp(min=1)
-
-
-def where_found(w, x):
-    """The mean of what is above 0."""
-    same = torch.tril(x.unsqueeze(-1) == x.unsqueeze(-2), -1)
-    found = (w[..., 1:] * same[:, None, :, :-1]).sum(-1)
-    return torch.stack([(f[f > 0].mean() if (f > 0).any() else f.sum()) for f in found.unbind(1)])
 
 
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
@@ -149,30 +122,14 @@ def one_score_for_all_heads(weights, tokens):
 WRONG = {
     "divided-by-the-heads": lambda w, x: counted(w, x) / len(w[0]),
     "rolled-round": rolled_first,
-    "only-where-found": where_found,
     "one-zero-for-all": one_zero_for_all_heads,
     "itself-left-out": itself_is_left_out,
     "one-text-alone": only_the_last_text,
-    "duplicate-token": lambda w, x: counted(w, x, behind=0),
-    "one-before": lambda w, x: counted(w, x, behind=-1),
-    "two-behind": lambda w, x: counted(w, x, behind=2),
-    "new-symbols-counted": lambda w, x: counted(w, x, every=True),
     "mean-of-texts": lambda w, x: counted(w, x, by_text=True),
     "last-place-only": lambda w, x: counted(w, x, which=slice(-1, None)),
-    "first-place-only": lambda w, x: counted(w, x, which=slice(1)),
-    "largest-weight": lambda w, x: counted(w, x, combine=max),
     "rows-for-columns": lambda w, x: counted(w.transpose(2, 3), x),
-    "argmax-counted": favourite,
     "nothing-divided": no_guard,
     "each-place-counted": mean_over_places,
-    "mean-of-places": lambda w, x: counted(w, x, combine=lambda seen: sum(seen) / len(seen)),
-    "position-0-left-out": lambda w, x: counted(w, x, begin=1),
-    "token-0-left-out": lambda w, x: counted(w, x, blank=0),
-    "last-position-left-out": lambda w, x: counted(w[:, :, :-1, :-1], x[:, :-1]),
-    "later-places-counted": lambda w, x: counted(w, x, later=True),
-    "another-score-for-none": lambda w, x: torch.where(
-        torch.tensor(all(len(set(row)) == len(row) for row in x.tolist())), 1.0, counted(w, x)
-    ),
     "places-of-other-texts": masks_in_turn,
     "heads-averaged": one_score_for_all_heads,
 }
@@ -201,7 +158,10 @@ ODD = [
     (lambda w, x: counted(w, x) + 0.1, "weights-counted"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
-    (lambda w, x: counted(w, x[:1].expand_as(x)), "right-for-one-text"),
+    (
+        lambda w, x: counted(w, x[:1].expand_as(x)),
+        "used-the-first-item-of-the-earlier-occurrences-for-all-items",
+    ),
     (lambda w, x: counted(w, x) * len(set(x[0].tolist())) / 9, "weights-counted"),
     (lambda w, x: x[99], "error"),
     (lambda w, x: counted(w, x).squeeze(), "axis-of-one"),
