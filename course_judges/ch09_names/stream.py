@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from course_judges.ch09_names.sections import ROWS
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
@@ -22,7 +22,24 @@ from course_tasks.verdict import Finding
 
 def name_stream(names, order, batch_size, block_size):
     """A right answer."""
-    return _lay_out(_rows(names, order, batch_size), block_size)
+    each = len(order) // batch_size  # the number of names of a row
+    rows = []
+    for b in range(batch_size):
+        share = order[b * each : (b + 1) * each]  # the names of a row
+        tokens = [0]  # the beginning of a row
+        for i in share:
+            tokens += [*names[i], 0]  # a name and its boundary
+        rows.append(torch.tensor(tokens))
+    shortest = min(len(row) for row in rows)
+    steps = (shortest - 1) // block_size  # the number of steps
+    used = steps * block_size  # the length that you use
+    cut = torch.stack([row[: used + 1] for row in rows])
+    inputs = cut[:, :-1]  # your inputs (B, S · T)
+    targets = cut[:, 1:]  # your targets (B, S · T)
+    shape = batch_size, steps, block_size
+    x = inputs.reshape(shape).transpose(0, 1)  # your windows of inputs (S, B, T)
+    y = targets.reshape(shape).transpose(0, 1)  # your windows of targets (S, B, T)
+    return x, y
 
 
 def _rows(names, order, batch_size):
@@ -91,15 +108,6 @@ def _told(window) -> str:
     return " ".join(str(int(token)) for token in window)
 
 
-def _joint(evidence: Evidence) -> str:
-    """The first step that does not go on where the one before it ended."""
-    x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
-    n, b = (int(i) for i in np.argwhere(y[:-1, :, -1] != x[1:, :, 0])[0])
-    return unwrapped(f"""Row {b} of your step {n} ends with the target {int(y[n, b, -1])}, but in
-    step {n + 1} it goes on with the input {int(x[n + 1, b, 0])}. These should be the same
-    token.""")
-
-
 def _counted(evidence: Evidence) -> str:
     mine, right = (int((side("stream.x") == 0).sum()) for side in (evidence.yours, evidence.right))
     return f"Your inputs contain {mine} boundaries instead of {right}."
@@ -108,18 +116,6 @@ def _counted(evidence: Evidence) -> str:
 @mistake("You left the names in the order of the list.", _off)
 def _order_ignored(names, order, batch_size, block_size):
     return name_stream(names, range(len(names)), batch_size, block_size)
-
-
-@mistake(
-    "You read `order[i]` as the place of name i, but it is the number of the name at place i.",
-    lambda e: (
-        f"`order` begins with {int(e.inputs['order'][0])}, so name {int(e.inputs['order'][0])}"
-        f" comes first. {_off(e)}"
-    ),
-)
-def _order_inverted(names, order, batch_size, block_size):
-    places = sorted(range(len(order)), key=order.__getitem__)
-    return name_stream(names, places, batch_size, block_size)
 
 
 @mistake(
@@ -134,61 +130,12 @@ def _cut_anywhere(names, order, batch_size, block_size):
     return _lay_out(rows, block_size)
 
 
-@mistake("You filled each step row by row, so no row goes on in the next step.", _joint)
-def _rows_do_not_continue(names, order, batch_size, block_size):
-    stream = _text(names, order)
-    steps = (len(stream) - 1) // (batch_size * block_size)
-    used, shape = steps * batch_size * block_size, (steps, batch_size, block_size)
-    return stream[:used].view(shape), stream[1 : used + 1].view(shape)
-
-
 @mistake(
     "You dealt the names out in turn, but each row gets names next to each other in `order`.", _off
 )
 def _dealt_like_cards(names, order, batch_size, block_size):
     rows = [_text(names, order[b::batch_size]) for b in range(batch_size)]
     return _lay_out(rows, block_size)
-
-
-@mistake("You viewed (B, S · T) as (S, B, T), which mixes rows and steps.", _joint)
-def _view_without_transpose(names, order, batch_size, block_size):
-    parts = name_stream(names, order, batch_size, block_size)
-    return tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)
-
-
-@mistake(
-    "Your first axis counts rows instead of steps.",
-    lambda e: unwrapped(f"""Your `x` has shape {e.yours("stream.x").shape} instead of (S, B, T) =
-    {e.right("stream.x").shape}. `x[n]` should be the batch of step n."""),
-)
-def _rows_before_steps(names, order, batch_size, block_size):
-    return tuple(p.transpose(0, 1) for p in name_stream(names, order, batch_size, block_size))
-
-
-@mistake(
-    "Your targets are the inputs themselves, not the tokens that follow them.",
-    lambda e: unwrapped(f"""{(e.yours("stream.x") == e.yours("stream.y")).mean():.0%} of your
-    targets equal their inputs, so a model could reach a loss of 0 by copying."""),
-)
-def _unshifted_targets(names, order, batch_size, block_size):
-    x, _ = name_stream(names, order, batch_size, block_size)
-    return x, x
-
-
-def _last_targets_filled(names, order, batch_size, block_size):
-    x, _ = name_stream(names, order, batch_size, block_size)
-    return x, torch.nn.functional.pad(x[:, :, 1:], (0, 1))
-
-
-@mistake(
-    "The last target of each of your windows isn't the token that follows it in the row.",
-    lambda e: unwrapped(f"""{_off(e, "y")} The last target is the first input of the next step, so
-    you can't get it from the window itself."""),
-    also=(_last_targets_filled,),
-)
-def _wraps_in_the_window(names, order, batch_size, block_size):
-    x, _ = name_stream(names, order, batch_size, block_size)
-    return x, x.roll(-1, dims=2)
 
 
 @mistake(
@@ -202,14 +149,12 @@ def _boundaries_missing(names, order, batch_size, block_size):
     )
 
 
-@mistake(
+_last_window_missing = mistake(
     "If the shortest row ends exactly where a window ends, you leave that window out.",
     lambda e: unwrapped(f"""With B = 1, you return {len(e.yours("other.x"))} steps instead of
     {len(e.right("other.x"))}. Does each of your rows end with a boundary? A row of L tokens has
     L − 1 inputs with a target, so don't subtract one more."""),
-)
-def _last_window_missing(names, order, batch_size, block_size):
-    return _lay_out([row[:-1] for row in _rows(names, order, batch_size)], block_size)
+)(Like("used-2-instead-of-1-in-the-number-of-steps"))
 
 
 def _letters_alone(names, order, batch_size, block_size, less=0):
@@ -240,7 +185,7 @@ def _first_boundary_missing(names, order, batch_size, block_size):
 
 @mistake(
     "Your windows start T + 1 tokens apart, but they should start T tokens apart.",
-    lambda e: unwrapped(f"""{_joint(e)} The inputs of step 1 should begin right after those of step
+    lambda e: unwrapped(f"""{_off(e)} The inputs of step 1 should begin right after those of step
     0, which is {e.number("block_size")} tokens further on."""),
     cases=("stream",),
 )
@@ -249,17 +194,6 @@ def _a_token_between(names, order, batch_size, block_size):
     shortest = min(len(row) for row in rows)
     cut = torch.stack([row[:shortest] for row in rows]).unfold(1, block_size + 1, block_size + 1)
     return cut[:, :, :-1].transpose(0, 1), cut[:, :, 1:].transpose(0, 1)
-
-
-@mistake(
-    "You left out the beginning of rows that are too long instead of their end.",
-    _off,
-    cases=("stream",),
-)
-def _beginning_left_out(names, order, batch_size, block_size):
-    rows = _rows(names, order, batch_size)
-    steps = min(len(row) - 1 for row in rows) // block_size
-    return _lay_out([row[-(steps * block_size + 1) :] for row in rows], block_size)
 
 
 def _row_lengths(evidence: Evidence) -> list[int]:
@@ -296,81 +230,18 @@ def _more_than_the_shortest(names, order, batch_size, block_size):
     return _lay_out(padded, block_size)
 
 
-@mistake(
+def _bounded(names, order, batch_size, block_size, before):
+    """Rows in which each name has a boundary on both sides, and some more come before the first."""
+    rows = [[t for i in g for t in (0, *names[i], 0)] for g in _groups(order, batch_size)]
+    return _lay_out([torch.tensor([0] * before + row) for row in rows], block_size)
+
+
+_two_boundaries = mistake(
     "You put two boundaries between names, but one both ends a name and begins the next.",
     lambda e: unwrapped(f"""{_counted(e)} A row is a boundary, a name, a boundary, the next name,
     and so on."""),
-)
-def _two_boundaries(names, order, batch_size, block_size):
-    groups = _groups(order, batch_size)
-    return _lay_out(
-        [torch.tensor([t for i in g for t in (0, *names[i], 0)]) for g in groups], block_size
-    )
-
-
-@mistake(
-    "Each of your rows has one name too few.",
-    lambda e: unwrapped(f"""A row gets {_each(e)} names, but the last one of each share is missing
-    from yours. With B = 1, you return {len(e.yours("other.x"))} windows instead of
-    {len(e.right("other.x"))}. A slice [a : b] of `order` ends before place b."""),
-)
-def _last_name_missing(names, order, batch_size, block_size):
-    rows = [_text(names, group[:-1]) for group in _groups(order, batch_size)]
-    return _lay_out(rows, block_size)
-
-
-@mistake(
-    "Your windows overlap, because each begins one token after the one before it.",
-    lambda e: unwrapped(f"""You return {len(e.yours("stream.x"))} windows instead of
-    {len(e.right("stream.x"))}. They should lie side by side, T = {e.number("block_size")} tokens
-    apart."""),
-)
-def _overlapping(names, order, batch_size, block_size):
-    rows = _rows(names, order, batch_size)
-    shortest = min(len(row) for row in rows)
-    cut = torch.stack([row[:shortest].unfold(0, block_size + 1, 1) for row in rows], dim=1)
-    return cut[:, :, :-1], cut[:, :, 1:]
-
-
-_RAGGED = ("expected sequence of length", "equal size", "inhomogeneous shape")
-
-
-def _ragged(evidence: Evidence) -> bool:
-    """True if rows of different lengths should become one array."""
-    raised = evidence.answers.errors.get("stream")
-    return raised is not None and any(said in raised.message for said in _RAGGED)
-
-
-@mistake(
-    "You put rows of different lengths into one array.",
-    lambda e: unwrapped(f"""Your function stopped with {e.answers.errors["stream"].kind}. Your rows
-    should have {listed(_row_lengths(e))} tokens. Find out first how many whole windows the shortest
-    has, which is {len(e.right("stream.x"))} here, and take as many from every row."""),
-    recognized=_ragged,
-)
-def _rows_of_different_lengths(names, order, batch_size, block_size):
-    return _lay_out([torch.stack(_rows(names, order, batch_size)).flatten()], block_size)
-
-
-def _share(evidence: Evidence) -> int | None:
-    """How many places of `order` are between the first names of your rows, if always the same."""
-    order = evidence.inputs["order"].tolist()
-    begins = [order.index(_names_read(evidence, row)[0]) for row in _your_rows(evidence)]
-    share = begins[1]
-    return share if begins == [b * share for b in range(len(begins))] else None
-
-
-@mistake(
-    "Your rows have shares of `order` with the wrong number of names.",
-    lambda e: unwrapped(f"""Your row 1 begins {_share(e)} names after row 0. With
-    K = {len(e.inputs["order"])} names and B = {e.number("batch_size")}, it should be K / B =
-    {_each(e)}."""),
-    recognized=lambda e: _share(e) not in (None, _each(e)),
-)
-def _shares_of_another_length(names, order, batch_size, block_size):
-    each = min(block_size, len(order) // batch_size + 1)
-    rows = [_text(names, order[b * each : (b + 1) * each]) for b in range(batch_size)]
-    return _lay_out(rows, block_size)
+    also=(functools.partial(_bounded, before=1),),
+)(functools.partial(_bounded, before=0))
 
 
 def _cut_wrongly(evidence: Evidence) -> tuple[str, int, int, int] | None:
@@ -414,11 +285,6 @@ def _more_windows_than_tokens(names, order, batch_size, block_size):
     used = steps * block_size
     x = torch.stack([row[:used].view(steps, block_size) for row in rows], dim=1)
     return x, torch.stack([row[1 : used + 1].view(steps, block_size) for row in rows], dim=1)
-
-
-def _each(evidence: Evidence) -> int:
-    """How many names each row has."""
-    return len(evidence.inputs["order"]) // evidence.number("batch_size")
 
 
 def _right_rows(evidence: Evidence) -> list[list[int]]:
@@ -465,28 +331,6 @@ def _other_names(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _letters_in_another_order(evidence: Evidence) -> Finding | None:
-    """A row with the right names whose letters aren't in their order."""
-    for row, right in zip(_your_rows(evidence), _right_rows(evidence), strict=False):
-        mine, read = ([token for token in tokens if token] for tokens in (row, right))
-        names = _names_read(evidence, row)
-        if mine == read[: len(mine)] or names != _names_read(evidence, right)[: len(names)]:
-            continue
-        first = names[0]
-        letters = [token for token in mine if _names_read(evidence, [token]) == [first]]
-        n = evidence.inputs["lengths"][first]
-        wanted = [token for token in read if _names_read(evidence, [token]) == [first]]
-        if len(letters) != n or letters == wanted:
-            continue
-        return Finding(
-            "letters-in-another-order",
-            "Your rows have the right names, but their letters are in another order.",
-            f"The letters of name {first} are `{_told(wanted)}`, but you have `{_told(letters)}`.",
-            ROWS,
-        )
-    return None
-
-
 def _places(row: Sequence[int], window: Sequence[int]) -> list[int]:
     """Where the letters of a window are in its row; empty if one isn't there."""
     letters = [int(token) for token in window if token]
@@ -525,40 +369,21 @@ def _other_windows(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _other_targets(evidence: Evidence) -> Finding | None:
-    """Which targets are wrong if all inputs are right."""
-    if not evidence.same("stream.x") or not evidence.comparable("stream.y"):
+def _last_targets(evidence: Evidence) -> Finding | None:
+    """Right inputs, and targets of which only the last of a window is wrong."""
+    off = evidence.yours("stream.y") != evidence.right("stream.y")
+    if not evidence.same("stream.x") or not off.any() or off[:, :, :-1].any():
         return None
-    mine, right = evidence.yours("stream.y"), evidence.right("stream.y")
-    off = mine != right
-    if not off.any():
-        return None
-    rows, T = _right_rows(evidence), evidence.number("block_size")
-    for shift in range(-2, 5):
-        moved = [row[max(shift, 0) :] for row in rows]
-        if shift not in (0, 1) and all(
-            moved[b][n * T + min(shift, 0) : (n + 1) * T + min(shift, 0)] == mine[n, b].tolist()
-            for n, b in np.ndindex(*mine.shape[:2])
-            if n * T + min(shift, 0) >= 0 and len(moved[b]) >= (n + 1) * T
-        ):
-            return Finding(
-                "targets-shifted",
-                f"Your targets are {abs(shift)} tokens {'after' if shift > 0 else 'before'} their"
-                " inputs, but the target of an input is the token right after it.",
-                _off(evidence, "y"),
-                ROWS,
-            )
-    where = "the last window of each row" if not off[:-1].any() else "some windows"
-    if not off[:, :, :-1].any():
-        return Finding(
-            "last-targets",
-            f"Your inputs are right, but the last target is wrong in {where}.",
-            f"{_off(evidence, 'y')} The last target of a window is the token after it in its row.",
-            ROWS,
-        )
-    return None
+    where = "some windows" if off[:-1].any() else "the last window of each row"
+    return Finding(
+        "last-targets",
+        f"Your inputs are right, but the last target is wrong in {where}.",
+        f"{_off(evidence, 'y')} The last target of a window is the token after it in its row.",
+        ROWS,
+    )
 
 
+_GOES_ON = "In the next step, each row goes on where its window of this step ended."
 _TOKENS = ("stream.x", "stream.y", "other.x", "other.y")
 
 
@@ -579,8 +404,21 @@ TASK = Task(
     properties=(
         holds_integers(_TOKENS, ROWS),
         _other_names,
-        _letters_in_another_order,
         _other_windows,
-        _other_targets,
+        _last_targets,
     ),
+    steps={
+        "the number of names of a row": Step("Each row gets K / B names."),
+        "the names of a row": Step("A row gets names that are next to each other in `order`."),
+        "the beginning of a row": Step("There is a boundary before the first name of each row."),
+        "a name and its boundary": Step("One boundary both ends a name and begins the next."),
+        "the number of steps": Step(
+            "A row of L tokens has L − 1 inputs with a target, and the shortest row decides."
+        ),
+        "the length that you use": Step("Every row gives as many whole windows as the shortest."),
+        "your inputs": Step("The inputs of a row are its tokens from the first one on."),
+        "your targets": Step("The target of an input is the token right after it."),
+        "your windows of inputs": Step(_GOES_ON),
+        "your windows of targets": Step(_GOES_ON),
+    },
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from torch import Tensor
 
 from course_judges.equality import close
 from course_judges.judging import Evidence
@@ -15,12 +14,14 @@ from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
+# What is put in place of a head may differ from text to text and from position to position.
+_EVERYWHERE = ("layer", "head", "text", "position", "channel")
+
 
 def put(
     evidence: Evidence,
     case: str,
     right: Array,
-    others: Callable[[], Mapping[str, Array]],
     what: str,
     section: Section,
     texts: str,
@@ -35,8 +36,6 @@ def put(
         Under which the values of `Watched.seen` are.
     right : (L, H, …, D) ndarray
         What each head should find instead.
-    others : callable () -> mapping of str to ndarray
-        What else a student may have put there, by what it is in words.
     what : str
         What should be put there, in words: "its mean over the reference".
     section : Section
@@ -73,13 +72,11 @@ def put(
     right = np.broadcast_to(right, mine.shape)
     if close(mine, right).all():
         return None
-    for said, other in others().items():
-        if other.size and close(mine, np.broadcast_to(other, mine.shape)).all():
-            return _other(f"You replace each head by {said}.", mine, right, what, section)
-    fine = close(mine, right).all(-1).reshape(L * H, *mine.shape[2:4])
-    if fine.any(axis=(1, 2)).all() and not fine.all(axis=(1, 2)).any():
-        said = f"You replace a head by {what} {_only_where(fine)}."
-        return _other(said, mine, right, what, section)
+    if mine.ndim == right.ndim == len(_EVERYWHERE):
+        fine = close(mine, right).all(-1).reshape(L * H, *mine.shape[2:4])
+        if fine.any(axis=(1, 2)).all() and not fine.all(axis=(1, 2)).any():
+            said = f"You replace a head by {what} {_only_where(fine)}."
+            return _other(said, mine, right, what, section)
     return _other(f"You don't replace each head by {what}.", mine, right, what, section)
 
 
@@ -160,57 +157,37 @@ def worked_out(numbers: Mapping[str, float]) -> str:
     return f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-Loss = Callable[[Tensor, Tensor], Tensor]
-
-
 def measured(
     evidence: Evidence,
     value: str,
-    whole: Tensor,
-    broken: Sequence[Sequence[Tensor]],
-    targets: Tensor,
-    losses: Mapping[str, Loss],
+    whole: float,
+    broken: Callable[[int, int], float],
     section: Section,
 ) -> Finding | None:
-    """What is wrong with a table of damages (L, H) if each head was replaced as it should be.
+    """What is said of a table of damages (L, H) if each head was replaced as it should be.
 
     Parameters
     ----------
     evidence : Evidence
     value : str
         Of the table.
-    whole : (B, T, V) Tensor
-        Logits of the whole model.
-    broken : L sequences of H tensors (B, T, V)
-        Logits without each head.
-    targets : (B, T) Tensor
-    losses : mapping of str to callable (logits, targets) -> () Tensor
-        The right loss, whose name is empty, and what else a student may have measured, by a
-        sentence about it.
+    whole : float
+        The loss of the whole model.
+    broken : callable (layer, head) -> float
+        The loss without a head.
     section : Section
     """
     mine = evidence.shaped(value, evidence.right(value).shape).astype(float)
     right = evidence.right(value).astype(float)
-    layer, head = farthest_index(mine, right)
-    before, after = (float(losses[""](one, targets)) for one in (whole, broken[layer][head]))
-    work = (
-        f"{heads_right(mine, right)}Without head {head} of layer {layer}, "
-        f"{worked_out({'the loss': after, 'that of the whole model': before})}. The difference "
-        f"is {number(after - before, 4)}, but you return {number(float(mine[layer, head]), 4)}."
-    )
-    for said, loss in losses.items():
-        try:
-            base = float(loss(whole, targets))
-            other = [[float(loss(one, targets)) - base for one in row] for row in broken]
-        except (RuntimeError, IndexError):
-            continue  # it isn't possible with these shapes
-        if said and close(mine, np.array(other)).all():
-            return Finding("other-loss", said, work, section)
     if compared(mine, right) is not None:
         return None  # which says more
+    layer, head = farthest_index(mine, right)
+    after = broken(layer, head)
     return Finding(
         "other-difference",
         "You replace each head as you should, so the loss or the difference is wrong.",
-        work,
+        f"{heads_right(mine, right)}Without head {head} of layer {layer}, "
+        f"{worked_out({'the loss': after, 'that of the whole model': whole})}. The difference "
+        f"is {number(after - whole, 4)}, but you return {number(float(mine[layer, head]), 4)}.",
         section,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,14 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_judges.ch11_looking_inside.ablation import other_replacements
 from course_judges.ch11_looking_inside.replacing import measured, put
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.answers import Array
 from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Runner
 from course_tasks.ch11_looking_inside.which_head import MODELS, SEEN
 from course_tasks.verdict import Finding
@@ -165,11 +162,6 @@ _looks_are_enough = mistake(
     cases=_CHOICE,
 )(_by(choose=lambda damage, looks: looks.argmax()))  # noqa: ARG005
 
-_least_damage = mistake(
-    "You chose the head with the smallest damage instead of the largest.",
-    _named,
-    cases=_CHOICE,
-)(_by(choose=lambda damage, looks: damage.argmin()))  # noqa: ARG005
 
 _zero_for_mean = mistake(
     "You replaced heads with zeros instead of with their means over the reference.",
@@ -187,52 +179,16 @@ _loss_of_all_positions = mistake(
 )(_by(loss=_loss_everywhere))
 
 
-def _times_the_texts(evidence: Evidence) -> bool:
-    """True if `damage` is N times too large, up to the rounding of sums or of multiplied means."""
-    return all(
-        np.allclose(
-            evidence.shaped(name, evidence.right(name).shape),
-            evidence.number("N") * evidence.right(name),
-            atol=1e-4,
-        )
-        for name in _BREAK
-    )
-
-
-_losses_added_up = mistake(
-    "You added up the losses of all texts instead of taking their mean.",
+_logarithm_of_the_mean = mistake(
+    "You took the logarithm of the mean probability instead of the mean of the logarithms.",
     _numbers,
-    recognized=_times_the_texts,
-)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1], reduction="sum")))
-
-_loss_before_the_hyphen = mistake(
-    "You measured the loss one position before the hyphen.",
-    lambda e: f"The hyphen is the last position of each text. {_numbers(e)}",
-    cases=_BREAK,
-)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -2])))
-
-
-@mistake(
-    "Your `damage` is the loss without each head instead of how much the loss rises.",
-    _numbers,
-    ABLATE,
-    cases=_BREAK,
-)
-def _loss_itself(
-    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
-) -> Result:
-    made = which_head(run, texts, targets, sources, reference)
-    whole = _loss_at_links(run(texts).logits, targets)
-    return made | {"damage": made["damage"] + whole}
-
-
-_sign_exchanged = mistake(
-    "You subtracted the broken model's loss from the whole model's, not the other way round.",
-    _numbers,
-    ABLATE,
     cases=_BREAK,
 )(
-    lambda *given: (lambda made: made | {"damage": -made["damage"]})(which_head(*given)),
+    _by(
+        loss=lambda logits, targets: (
+            -logits[:, -1].softmax(-1).gather(1, targets[:, -1:]).mean().log()
+        )
+    )
 )
 
 _mean_of_the_texts = mistake(
@@ -245,14 +201,6 @@ _mean_of_the_texts = mistake(
 _at_the_last_position = _by(
     replacement=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)
 )
-
-
-_mean_at_each_position = mistake(
-    "You used a separate mean for each position instead of one over all texts and positions.",
-    lambda e: f"Take it over texts and positions, as in task 5. {_numbers(e)}",
-    ABLATE,
-    cases=_BREAK,
-)(_by(replacement=lambda reference, layer, head: reference.found[layer, :, head].mean(0)))
 
 
 def _put_at(places: slice) -> Callable[..., Result]:
@@ -282,19 +230,6 @@ _only_the_last_position = mistake(
     cases=_BREAK,
 )(_put_at(slice(-1, None)))
 
-_not_at_the_first_position = mistake(
-    "You leave what a head found at position 0, but it finds its mean at all positions.",
-    lambda e: f"As in task 5, the mean belongs at all positions. {_numbers(e)}",
-    ABLATE,
-    cases=_BREAK,
-)(_put_at(slice(1, None)))
-
-_not_at_the_last_position = mistake(
-    "You leave what a head found at the last position, but it finds its mean at all positions.",
-    lambda e: f"As in task 5, the mean belongs at all positions. {_numbers(e)}",
-    ABLATE,
-    cases=_BREAK,
-)(_put_at(slice(0, -1)))
 
 _mean_at_the_last_position = mistake(
     "You took the mean only at the last position instead of over all positions.",
@@ -309,12 +244,6 @@ _counted_from_one = mistake(
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (i // H + 1, i % H + 1)))
 
-_index_not_split = mistake(
-    "You used the index in the flattened table as the head, without splitting it.",
-    lambda e: unwrapped(f"""`argmax` counts through the whole table, so you need to divide its
-    result by the number of heads. {_named(e)}"""),
-    cases=_CHOICE,
-)(_by(unravel=lambda i, H: (0, i)))  # noqa: ARG005
 
 _divided_by_the_layers = mistake(
     "You divided the index in the flattened table by the number of layers instead of heads.",
@@ -331,19 +260,6 @@ _divided_and_exchanged = mistake(
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (i % LAYERS, i // LAYERS)))  # noqa: ARG005
 
-_layer_and_head_exchanged = mistake(
-    "You swapped the layer and the head that you name.",
-    _named,
-    cases=_CHOICE,
-)(_by(unravel=lambda i, H: (i % H, i // H)))
-
-_looked_at_the_start = mistake(
-    "Your `looks` is the weight on a position that isn't the source.",
-    lambda e: unwrapped(f"""From the hyphen, that head gives the same small weight to all positions
-    but the source. Do you read the column `sources[i]` of text i, and not the one before or after
-    it? {_off(e, "looks")}"""),
-    cases=_LOOKS,
-)(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
 
 _looked_where_the_first_has_it = mistake(
     "You read every text at the source of the first text, but each text has its own.",
@@ -387,11 +303,6 @@ _looked_backwards = mistake(
 )
 
 
-def _from_each(whole: Pass, sources: Tensor, *, row: int = -1) -> Tensor:
-    """(L, N, H): how much position `row` of each text looks at its source."""
-    return whole.weights[:, torch.arange(len(sources)), :, row, sources].transpose(0, 1)
-
-
 def _look(evidence: Evidence) -> str:
     return _off(evidence, "looks")
 
@@ -410,94 +321,6 @@ _largest_weight = mistake(
     cases=_LOOKS,
 )(_by(looking=lambda whole, _: whole.weights[:, :, :, -1].amax(-1).mean(1)))
 
-_looked_before_the_hyphen = mistake(
-    "You read how much the position before the hyphen looks at the source.",
-    lambda e: f"The hyphen is the last position of each text. {_look(e)}",
-    cases=_LOOKS,
-)(_by(looking=lambda whole, sources: _from_each(whole, sources, row=-2).mean(1)))
-
-_looks_added_up = mistake(
-    "You added up the weights of all texts instead of taking their mean.", _look, cases=_LOOKS
-)(_by(looking=lambda whole, sources: _from_each(whole, sources).sum(1)))
-
-_looks_of_all_heads = mistake(
-    "Your `looks` is a mean over all heads instead of that of the head that is missed most.",
-    _look,
-    cases=_LOOKS,
-)(
-    _by(
-        looking=lambda whole, sources: (
-            _looks(whole, sources).mean().expand(whole.weights.shape[0], whole.weights.shape[2])
-        )
-    )
-)
-
-
-def _logit_of_the_target(logits: Tensor, targets: Tensor) -> Tensor:
-    return logits[:, -1].gather(1, targets[:, -1:])
-
-
-def _at_links(loss: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda logits, targets: loss(logits[:, -1], targets[:, -1])
-
-
-_OTHER_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "": _loss_at_links,
-    "Your loss is that of the first text only.": lambda logits, targets: _loss_at_links(
-        logits[:1], targets[:1]
-    ),
-    "Your loss is that of the last text only.": lambda logits, targets: _loss_at_links(
-        logits[-1:], targets[-1:]
-    ),
-    "Your loss is that of position 0 instead of the last one.": lambda logits, targets: (
-        F.cross_entropy(logits[:, 0], targets[:, 0])
-    ),
-    "Your loss asks at the hyphens for the hyphen itself, which is `texts[:, -1]` or "
-    "`targets[:, -2]`.": lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -2]),
-    "Your loss compares the logits one position before the hyphen with what follows the hyphen.": (
-        lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -1])
-    ),
-    "You gave probabilities to `cross_entropy`, which takes a softmax itself and needs logits.": (
-        _at_links(lambda logits, targets: F.cross_entropy(logits.softmax(-1), targets))
-    ),
-    "You measure how often the model is wrong at the hyphens instead of its cross-entropy.": (
-        _at_links(lambda logits, targets: (logits.argmax(-1) != targets).float().mean())
-    ),
-    "You measure how often the model is right at the hyphens instead of its cross-entropy.": (
-        _at_links(lambda logits, targets: (logits.argmax(-1) == targets).float().mean())
-    ),
-    "You measure the capital's probability without its logarithm.": lambda logits, targets: (
-        -_logit_of_the_target(logits.softmax(-1), targets).mean()
-    ),
-    "You took the logarithm of the mean probability instead of the mean of the logarithms.": (
-        lambda logits, targets: -_logit_of_the_target(logits.softmax(-1), targets).mean().log()
-    ),
-    "You measure the capital's logit without the softmax over all of them.": (
-        lambda logits, targets: -_logit_of_the_target(logits, targets).mean()
-    ),
-    "You took e to the power of the loss, the perplexity.": lambda logits, targets: _loss_at_links(
-        logits, targets
-    ).exp(),
-    "Your loss is in bits instead of nats.": lambda logits, targets: (
-        _loss_at_links(logits, targets) / math.log(2)
-    ),
-    "You averaged the logits over the texts before the loss.": _at_links(
-        lambda logits, targets: F.cross_entropy(logits.mean(0).expand_as(logits), targets)
-    ),
-    "You took the largest loss of a text instead of the mean.": _at_links(
-        lambda logits, targets: F.cross_entropy(logits, targets, reduction="none").max()
-    ),
-    "You took the median of the losses instead of their mean.": _at_links(
-        lambda logits, targets: F.cross_entropy(logits, targets, reduction="none").median()
-    ),
-}
-
-
-def _other_replacements(reference: Pass, plain: Pass) -> dict[str, Array]:
-    """The vectors that task 5 knows of, (L, H, D)."""
-    known = other_replacements(reference, plain)
-    return {name: other[:, :, 0, 0] for name, other in known.items() if other.shape[2:4] == (1, 1)}
-
 
 def _as_the_calls_show(evidence: Evidence) -> Finding | None:
     """What was put in place of the heads, and if that is right, what was measured."""
@@ -506,12 +329,10 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
         return None
     model = wrong[0]
     run = Runner(evidence.inputs, model)
-    texts, targets, sources, reference = (
-        torch.as_tensor(evidence.inputs[name])
-        for name in ("texts", "targets", "sources", "reference")
+    texts, targets, reference = (
+        torch.as_tensor(evidence.inputs[name]) for name in ("texts", "targets", "reference")
     )
-    plain, other = run(texts), run(reference)
-    means = other.found.mean(dim=(1, 3))  # (L, H, D)
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
     L, H = means.shape[:2]
     handed = evidence.shaped(f"{model}.handed", tuple(means.shape))
     steady = evidence.shaped(f"{model}.steady", (L, H))
@@ -533,31 +354,16 @@ def _as_the_calls_show(evidence: Evidence) -> Finding | None:
             f"reference, as in task 5. {_numbers(evidence)}",
             ABLATE,
         )
-    found = put(
-        evidence,
-        model,
-        means.numpy(),
-        lambda: _other_replacements(other, plain),
-        "its mean over the reference",
-        ABLATE,
-        "texts",
-    )
+    found = put(evidence, model, means.numpy(), "its mean over the reference", ABLATE, "texts")
     if found is not None or np.isnan(handed).any():
         return found
-    broken = [
-        [run(texts, {(layer, head): means[layer, head]}).logits for head in range(H)]
-        for layer in range(L)
-    ]
-    rows = torch.arange(len(texts))
-    losses = _OTHER_LOSSES | {
-        "Your loss is taken at the sources instead of at the hyphens.": lambda logits, targets: (
-            F.cross_entropy(logits[rows, sources], targets[rows, sources])
-        ),
-        "Your loss asks the sources for what follows the hyphen.": lambda logits, targets: (
-            F.cross_entropy(logits[rows, sources], targets[:, -1])
-        ),
-    }
-    return measured(evidence, f"{model}.damage", plain.logits, broken, targets, losses, PLAY)
+
+    def broken(layer: int, head: int) -> float:
+        logits = run(texts, {(layer, head): means[layer, head]}).logits
+        return float(_loss_at_links(logits, targets))
+
+    whole = float(_loss_at_links(run(texts).logits, targets))
+    return measured(evidence, f"{model}.damage", whole, broken, PLAY)
 
 
 def _another_head(evidence: Evidence) -> Finding | None:
@@ -575,68 +381,18 @@ def _another_head(evidence: Evidence) -> Finding | None:
     )
 
 
-def _read_otherwise(evidence: Evidence, whole: Pass, layer: int, head: int) -> dict[str, Tensor]:
-    """What else may be read of the weights, by what it is in words."""
-    texts, sources, reference = (
-        torch.as_tensor(evidence.inputs[name]) for name in ("texts", "sources", "reference")
-    )
-    rows = torch.arange(len(texts))
-    own = whole.weights[layer, :, head]  # (N, T, T)
-    other = Runner(evidence.inputs, "first")(reference).weights[layer, :, head]
-    return {
-        "the weight on the sources averaged over all positions that look, not only over the "
-        "hyphens": own[rows, :, sources].mean(),
-        "the weight from each source on itself": own[rows, sources, sources].mean(),
-        "the share of the texts in which the largest weight is on the source": (
-            (own[:, -1].argmax(-1) == sources).float().mean()
-        ),
-        "a mean over all heads of its layer": whole.weights[layer, rows, :, -1, sources].mean(),
-        "a mean over all heads with its number": whole.weights[:, rows, head, -1, sources].mean(),
-        "the sum of a whole row, which is always 1": own[:, -1].sum(-1).mean(),
-        "the mean of all weights of the hyphens, not only of those on the sources": (
-            own[:, -1].mean()
-        ),
-        "the mean of all weights of this head": own.mean(),
-        "read in other texts, those of the reference": (
-            other[rows, -1, sources].mean() if len(reference) >= len(texts) else other.sum()
-        ),
-    }
-
-
 def _other_looks(evidence: Evidence) -> Finding | None:
     """The right head, but not its mean weight from the hyphens to the sources."""
     if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
         return None
-    whole = Runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
     layer, head = (int(n) for n in evidence.right("first.head"))
-    each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
-    mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
-    same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
-    alike = int(close(texts, np.array(mine)).sum())
-    told = next(
-        (
-            f"That is {what}."
-            for what, look in _read_otherwise(evidence, whole, layer, head).items()
-            if close(np.array(float(look)), np.array(mine)).all()
-        ),
-        "",
-    )
-    of = (
-        f"That is the weight in {alike} of the {len(texts)} texts, but it should be the mean over "
-        "all texts, not that of a single text, the largest one or the median."
-        if alike
-        else f"That is the weight of head {same[0][1]} of layer {same[0][0]}."
-        if len(same)
-        else told
-        or "No other head has that weight either. Do you read the row of the hyphen, which is "
-        "the last, and the column of the source, which differs from text to text?"
-    )
+    right, mine = (float(side("first.looks")) for side in (evidence.right, evidence.yours))
     return Finding(
         "other-looks",
         "Your `looks` isn't the mean weight of your head from the hyphens to the sources.",
-        f"In the first model, head {head} of layer {layer} gives the sources weights from "
-        f"{number(float(texts.min()))} to {number(float(texts.max()))}, on average "
-        f"{number(float(texts.mean()))}, but you return {number(mine)}. {of}",
+        f"In the first model, head {head} of layer {layer} gives the sources a weight of "
+        f"{number(right)} on average, but you return {number(mine)}. Do you read the row of the "
+        "hyphen, which is the last, and the column of the source, which differs from text to text?",
         PLAY,
     )
 

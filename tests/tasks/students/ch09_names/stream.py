@@ -58,38 +58,14 @@ def stream_stretches(names, order, batch_size, block_size):
     return both[..., :-1], both[..., 1:]
 
 
-def stream_filled_by_step(names, order, batch_size, block_size):
-    tokens = _one_row(names, order).numpy()
-    per_step = batch_size * block_size
-    steps = (len(tokens) - 1) // per_step
-    x = [tokens[n * per_step : (n + 1) * per_step] for n in range(steps)]
-    y = [tokens[n * per_step + 1 : (n + 1) * per_step + 1] for n in range(steps)]
-    return tuple(np.stack(p).reshape(steps, batch_size, block_size) for p in (x, y))
-
-
 def stream_as_cards(names, order, batch_size, block_size):
     dealt = np.array(order).reshape(-1, batch_size).T.ravel().tolist()
     return stream_loop(names, dealt, batch_size, block_size)
 
 
-def stream_viewed(names, order, batch_size, block_size):
-    x, y = stream_numpy(names, order, batch_size, block_size)
-    rows = x.swapaxes(0, 1).ravel(), y.swapaxes(0, 1).ravel()
-    return tuple(part.reshape(-1, batch_size, block_size) for part in rows)
-
-
-def stream_rows_in_front(names, order, batch_size, block_size):
-    return tuple(np.moveaxis(p, 0, 1) for p in stream_numpy(names, order, batch_size, block_size))
-
-
 def stream_copies(names, order, batch_size, block_size):
     x, _ = stream_loop(names, order, batch_size, block_size)
     return x, x
-
-
-def stream_wraps(names, order, batch_size, block_size):
-    x, _ = stream_unfolded(names, order, batch_size, block_size)
-    return x, torch.cat([x[:, :, 1:], x[:, :, :1]], dim=2)
 
 
 def stream_glued(names, order, batch_size, block_size):
@@ -112,21 +88,6 @@ def stream_two_further(names, order, batch_size, block_size):
 
 
 RIGHT = {"loops": stream_loop, "numpy": stream_numpy, "unfold": stream_unfolded}
-
-
-def stream_by_places(names, order, batch_size, block_size):
-    numbers = np.argsort(order).tolist()
-    return stream_loop(names, numbers, batch_size, block_size)
-
-
-def stream_as_long_as_the_first(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    rows = [_one_row(names, order[b * each : (b + 1) * each]).tolist() for b in range(batch_size)]
-    steps = (len(rows[0]) - 1) // block_size
-    end = steps * block_size
-    x = torch.tensor([row[:end] for row in rows]).view(batch_size, steps, block_size)
-    y = torch.tensor([row[1 : end + 1] for row in rows]).view(batch_size, steps, block_size)
-    return x.transpose(0, 1), y.transpose(0, 1)
 
 
 def stream_without_the_last_boundary(names, order, batch_size, block_size):
@@ -179,28 +140,6 @@ def stream_as_long_as_its_letters(names, order, batch_size, block_size, beyond=0
     return x[:steps], y[:steps]
 
 
-def stream_without_last_names(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    shares = [order[b * each : b * each + each - 1] for b in range(batch_size)]
-    rows = [_one_row(names, share) for share in shares]
-    return windows_of(rows, block_size, lambda row, used: row[:used])
-
-
-def stream_overlapping(names, order, batch_size, block_size):
-    x, y = [], []
-    rows = rows_of_names(names, order, batch_size)
-    for t in range(min(map(len, rows)) - block_size):
-        x.append([row[t : t + block_size].tolist() for row in rows])
-        y.append([row[t + 1 : t + 1 + block_size].tolist() for row in rows])
-    return x, y
-
-
-def stream_in_shares_of_four(names, order, batch_size, block_size):
-    share = 4 if len(names) // batch_size > 4 else 3
-    rows = [_one_row(names, order[b * share : (b + 1) * share]) for b in range(batch_size)]
-    return windows_of(rows, block_size, lambda row, used: row[:used])
-
-
 def stream_rounded_up(names, order, batch_size, block_size):
     rows = rows_of_names(names, order, batch_size)
     steps = (min(map(len, rows)) + block_size - 2) // block_size
@@ -229,27 +168,16 @@ def two_boundaries_between_names(names, order, batch_size, block_size):
 
 
 WRONG = {
-    "rows-of-different-lengths": stream_as_long_as_the_first,
-    "last-name-missing": stream_without_last_names,
-    "overlapping": stream_overlapping,
-    "shares-of-another-length": stream_in_shares_of_four,
     "more-windows-than-tokens": stream_rounded_up,
     "boundaries-not-counted": stream_as_long_as_its_letters,
     "first-boundary-missing": stream_from_the_first_letter,
-    "beginning-left-out": stream_from_the_end,
     "a-token-between": stream_apart,
     "more-than-the-shortest": stream_padded,
     "last-window-missing": stream_without_the_last_boundary,
-    "order-inverted": stream_by_places,
     "two-boundaries": two_boundaries_between_names,
     "order-ignored": stream_unshuffled,
     "cut-anywhere": stream_stretches,
-    "rows-do-not-continue": stream_filled_by_step,
     "dealt-like-cards": stream_as_cards,
-    "view-without-transpose": stream_viewed,
-    "rows-before-steps": stream_rows_in_front,
-    "unshifted-targets": stream_copies,
-    "wraps-in-the-window": stream_wraps,
     "boundaries-missing": stream_glued,
 }
 
@@ -268,26 +196,10 @@ def stream_of_sorted_shares(names, order, batch_size, block_size):
     return stream_loop(names, [i for share in shares for i in share], batch_size, block_size)
 
 
-def stream_spelled_backwards(names, *rest):
-    return stream_loop([name[::-1] for name in names], *rest)
-
-
 def stream_column_by_column(names, order, batch_size, block_size):
     """Fills (T, S) and transposes, so neighbors in a window are S tokens apart."""
     x, y = (part.transpose(0, 1) for part in stream_unfolded(names, order, batch_size, block_size))
     return tuple(part.reshape(batch_size, block_size, -1).permute(2, 0, 1) for part in (x, y))
-
-
-def stream_two_ahead(names, order, batch_size, block_size):
-    """Takes as target the token after the next."""
-    rows = rows_of_names(names, order, batch_size)
-    steps = (min(map(len, rows)) - 1) // block_size
-    rows = [torch.nn.functional.pad(row, (0, 1)) for row in rows]
-    starts = [n * block_size for n in range(steps)]
-    return tuple(
-        torch.stack([torch.stack([row[s + ahead :][:block_size] for row in rows]) for s in starts])
-        for ahead in (0, 2)
-    )
 
 
 def stream_goes_round(*given):
@@ -300,11 +212,14 @@ def stream_goes_round(*given):
 
 ODD = [
     (stream_of_sorted_shares, "other-names-read"),
-    (stream_spelled_backwards, "letters-in-another-order"),
+    (stream_from_the_end, "other-names-read"),
     (stream_column_by_column, "windows-with-gaps"),
-    (stream_two_ahead, "targets-shifted"),
+    (
+        stream_copies,
+        "used-your-inputs-instead-of-your-targets-in-your-windows-of-targets",
+    ),
     (stream_goes_round, "last-targets"),
-    (stream_two_further, "constant-difference"),
+    (stream_two_further, "added-1-to-your-targets"),
     (stream_of_floats, "kind-of-number"),
     (stream_squeezed, "axis-of-one"),
 ]
@@ -372,7 +287,7 @@ UNLISTED = {
     1: [
         (rows_reversed, "other-names-read"),
         (targets_two_ahead, "off-by-one-position"),
-        (two_boundaries, "shape"),
+        (two_boundaries, "two-boundaries"),
     ],
     5: [(boundary_is_appended_to_the_names, "changes-its-input")],
 }

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from students.ch11_looking_inside.shared import cross_entropy, table
 
 
-def with_stand_in(stand, compare=lambda broken, whole: broken - whole):
+def with_stand_in(stand):
     """Every head in its turn replaced by what `stand(reference, plain, layer, head)` gives."""
 
     def answer(run, tokens, targets, reference):
@@ -16,7 +16,7 @@ def with_stand_in(stand, compare=lambda broken, whole: broken - whole):
 
         def value(layer, head):
             new = stand(other.found[layer, :, head], plain.found[layer, :, head])
-            return compare(cross_entropy(run(tokens, {(layer, head): new}).logits, targets), whole)
+            return cross_entropy(run(tokens, {(layer, head): new}).logits, targets) - whole
 
         return table(run, value, tokens)
 
@@ -81,21 +81,6 @@ def together(run, tokens, targets, reference, stays):
     return table(run, value, tokens)
 
 
-def at_the_end(other, plain):
-    return torch.cat([plain[:, :-1], channel_means(other).expand(len(plain), 1, -1)], dim=1)
-
-
-def one_for_all_heads(run, tokens, targets, reference):
-    plain, other = run(tokens), run(reference)
-
-    def value(layer, head):
-        mean = other.found[layer].transpose(0, 1).flatten(0, 2).mean(0)
-        broken = run(tokens, {(layer, head): mean}).logits
-        return cross_entropy(broken, targets) - cross_entropy(plain.logits, targets)
-
-    return table(run, value, tokens)
-
-
 def end_alone(run, tokens, targets, reference):
     """The loss of the last position."""
     found = run(reference).found.transpose(1, 2).flatten(2, 3).mean(2)  # (L, H, D)
@@ -113,16 +98,6 @@ def two_layers_of_three(run, tokens, targets, reference):
     return torch.tensor(
         [[float(cross_entropy(one.logits, targets) - whole) for one in row] for row in rows]
     )
-
-
-def head_0_for_all(run, tokens, targets, reference):
-    found = run(reference).found[:, :, 0].mean((1, 2))
-
-    def value(layer, head):
-        broken, whole = run(tokens, {(layer, head): found[layer]}), run(tokens)
-        return cross_entropy(broken.logits, targets) - cross_entropy(whole.logits, targets)
-
-    return table(run, value, tokens)
 
 
 def summed_by_text(run, tokens, targets, reference):
@@ -170,10 +145,6 @@ def over_both(run, tokens, targets, reference):
 def on_the_reference(run, tokens, targets, reference):
     """The damage on texts that aren't asked for."""
     return by_table(run, reference, torch.zeros_like(reference), reference)
-
-
-def without_a_pad(logits, targets):
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
 
 
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
@@ -230,73 +201,6 @@ def median_for_mean(run, tokens, targets, reference):
     )
 
 
-WRONG = {
-    "mean-of-both": over_both,
-    "reference-cut": lambda run, tokens, targets, reference: by_table(
-        run, tokens, targets, reference[:, : len(tokens[0])]
-    ),
-    "losses-added-up": lambda run, tokens, targets, reference: (
-        tokens.numel() * by_table(run, tokens, targets, reference)
-    ),
-    "losses-of-a-text-added-up": summed_by_text,
-    "in-bits": lambda *given: by_table(*given) / torch.tensor(2.0).log(),
-    "mean-of-head-0": head_0_for_all,
-    "divided-by-the-whole": ablation_as_a_share,
-    "divided-by-the-broken": with_stand_in(
-        channel_means, compare=lambda broken, whole: 1 - whole / broken
-    ),
-    "sign-dropped": lambda *given: by_table(*given).abs(),
-    "never-below-0": no_head_harms,
-    "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
-    "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
-    "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),
-    "mean-of-all-heads": one_for_all_heads,
-    "another-text": with_stand_in(lambda other, plain: other[0, : plain.shape[1]]),
-    "mean-at-each-position": with_stand_in(
-        lambda other, plain: other.sum(0)[: plain.shape[1]] / len(other)
-    ),
-    "sign-exchanged": lambda *given: -by_table(*given),
-    "loss-itself": with_stand_in(channel_means, lambda broken, whole: broken),
-    "times-as-high": with_stand_in(channel_means, lambda broken, whole: broken / whole),
-    "heads-stay-broken": lambda *given: together(*given, stays=True),
-    "whole-layers": lambda *given: together(*given, stays=False),
-    "last-position-only": with_stand_in(at_the_end),
-    "mean-of-the-first-text": mean_of_the_first_text,
-    "some-of-the-reference": lambda run, tokens, targets, reference: filled(
-        run, tokens, targets, torch.stack([row for row, _ in zip(reference, tokens, strict=False)])
-    ),
-    "median-for-mean": median_for_mean,
-    "mean-at-the-last-position": with_stand_in(lambda other, plain: other[:, -1].mean(0)),
-    "loss-at-the-last-position": end_alone,
-}
-
-ODD = [
-    (lambda *given: by_table(*given).T, "transposed"),
-    (lambda *given: by_table(*given) + 1, "constant-difference"),
-    (lambda *given: by_table(*given)[0], "shape"),
-    (lambda run, tokens, targets, reference: run(targets + 99), "error"),
-    (with_stand_in(lambda other, plain: plain.mean(1, keepdim=True)), "mean-of-the-texts"),
-    (two_layers_of_three, "error"),
-    (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
-    (measured_by(lambda logits, y: cross_entropy(logits.softmax(-1), y)), "other-loss"),
-    (
-        measured_by(lambda logits, y: F.cross_entropy(logits.view(*y.shape, -1)[0], y[0])),
-        "other-loss",
-    ),
-    (measured_by(without_a_pad), "other-loss"),
-    (measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))), "other-replacement"),
-    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 2), "other-replacement"),
-    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 2))), "other-replacement"),
-    (measured_by(cross_entropy, key=lambda k, h: (h, k)), "no-such-head"),
-    (measured_by(lambda logits, y: cross_entropy(logits, y).sqrt()), "other-difference"),
-    (on_the_reference, "other-texts"),
-    (lambda run, tokens, targets, reference: run(tokens).found.mean((1, 3, 4)), "nothing-replaced"),
-]
-
-
-# --- Answers that no list names ---
-
-
 def classes_second_by_reshape(run, tokens, targets, reference):
     """Brings the logits to (B, V, T) by reshape instead of transpose, which mixes up the places."""
 
@@ -314,6 +218,47 @@ def classes_second_by_reshape(run, tokens, targets, reference):
     return increase
 
 
-UNLISTED = {
-    13: [(classes_second_by_reshape, "other-loss")],
+WRONG = {
+    "logits-reshaped": classes_second_by_reshape,
+    "mean-over-the-heads": measured_by(cross_entropy, lambda found: found.mean(dim=(1, 2))),
+    "mean-of-both": over_both,
+    "losses-added-up": lambda run, tokens, targets, reference: (
+        tokens.numel() * by_table(run, tokens, targets, reference)
+    ),
+    "losses-of-a-text-added-up": summed_by_text,
+    "divided-by-the-whole": ablation_as_a_share,
+    "never-below-0": no_head_harms,
+    "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
+    "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
+    "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),
+    "mean-at-each-position": with_stand_in(
+        lambda other, plain: other.sum(0)[: plain.shape[1]] / len(other)
+    ),
+    "heads-stay-broken": lambda *given: together(*given, stays=True),
+    "whole-layers": lambda *given: together(*given, stays=False),
+    "mean-of-the-first-text": mean_of_the_first_text,
+    "some-of-the-reference": lambda run, tokens, targets, reference: filled(
+        run, tokens, targets, torch.stack([row for row, _ in zip(reference, tokens, strict=False)])
+    ),
+    "median-for-mean": median_for_mean,
+    "loss-at-the-last-position": end_alone,
 }
+
+ODD = [
+    (lambda *given: by_table(*given).T, "transposed"),
+    (lambda *given: by_table(*given) + 2, "constant-difference"),
+    (lambda *given: by_table(*given)[0], "shape"),
+    (lambda run, tokens, targets, reference: run(targets + 99), "error"),
+    (with_stand_in(lambda other, plain: plain.mean(1, keepdim=True)), "mean-of-the-texts"),
+    (two_layers_of_three, "error"),
+    (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
+    (
+        measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))),
+        "used-sum-instead-of-mean-in-the-means-of-the-heads",
+    ),
+    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 2), "other-replacement"),
+    (measured_by(cross_entropy, key=lambda k, h: (h, k)), "no-such-head"),
+    (measured_by(lambda logits, y: cross_entropy(logits, y).sqrt()), "other-difference"),
+    (on_the_reference, "other-texts"),
+    (lambda run, tokens, targets, reference: run(tokens).found.mean((1, 3, 4)), "nothing-replaced"),
+]

@@ -68,21 +68,6 @@ def log_odds(run, clean, corrupted, right, wrong):
     )
 
 
-def adding_up(run, clean, corrupted, right, wrong):
-    good, bad, put = run(clean), run(corrupted), {}
-    ends = [leads(one.logits, right, wrong) for one in (bad, good)]
-
-    def value(layer, head):
-        put[layer, head] = good.found[layer, :, head]
-        return share(leads(run(corrupted, put).logits, right, wrong), *ends)
-
-    return table(run, value, clean)
-
-
-def single(logits, right, wrong):
-    return logits[:, -1].gather(1, right[:, None])[:, 0]
-
-
 def at_the_end(good, bad):
     return torch.cat([bad[:, :-1], good[:, -1:]], dim=1)
 
@@ -141,12 +126,6 @@ def _shares(run, clean, corrupted, right, wrong, share, lead=_lead):
         for n in range(L)
     ]
     return torch.tensor(rows)
-
-
-def share_of_the_clean_lead(run, clean, corrupted, right, wrong):
-    return _shares(
-        run, clean, corrupted, right, wrong, lambda p, c, b: (p.mean() - b.mean()) / c.mean()
-    )
 
 
 def patched(run, clean, corrupted, lead, share):
@@ -218,24 +197,16 @@ def difference_of_probabilities(run, clean, corrupted, right, wrong):
 
 
 WRONG = {
+    "logits-averaged": patching(of_all_pairs),
     "only-where-texts-differ": only_different,
-    "divided-by-the-clean-lead": share_of_the_clean_lead,
     "kept-between": shares_within_zero_and_one,
     "mean-of-the-texts": mean_of_the_clean_texts,
     "clean-run-patched": lambda run, a, b, r, w: by_table(run, b, a, r, w),
-    "noised": lambda run, a, b, r, w: 1 - text_by_text(run, b, a, r, w),
     "not-divided": patching(compare=lambda mixed, low, high: mixed.mean() - low.mean()),
-    "corrupted-not-subtracted": patching(compare=lambda mixed, low, high: mixed.sum() / high.sum()),
     "mean-of-quotients": patching(
         compare=lambda mixed, low, high: torch.mean((mixed - low) / (high - low))
     ),
     "lacking-share": lambda *given: 1 - by_table(*given),
-    "right-logit-alone": patching(single),
-    "probability": patching(lambda logits, r, w: single(logits.softmax(-1), r, w)),
-    "first-position": patching(lambda logits, r, w: leads(logits, r, w, place=0)),
-    "all-positions": patching(
-        lambda logits, r, w: sum(leads(logits, r, w, t) for t in range(logits.shape[1]))
-    ),
     "mean-patched": patching(
         stand=lambda good, bad: (
             torch.full_like(bad, 1 / good[:, :, 0].numel()) * good.sum((0, 1), keepdim=True)
@@ -244,28 +215,6 @@ WRONG = {
     "last-position-patched": patching(stand=at_the_end),
     "last-finding-everywhere": patching(
         stand=lambda good, bad: good[:, [good.shape[1] - 1] * good.shape[1]]
-    ),
-    "patches-add-up": adding_up,
-    "lead-over-the-best": patching(
-        lambda logits, r, w: torch.stack(
-            [
-                row[-1, k] - max(row[-1, v] for v in range(len(row[-1])) if v != k)
-                for row, k in zip(logits, r.tolist(), strict=True)
-            ]
-        )
-    ),
-    "lead-over-the-mean": patching(
-        lambda logits, r, w: single(logits, r, w) - logits[:, -1].sum(-1) / logits.shape[-1]
-    ),
-    "one-pair-alone": lambda run, *pairs: text_by_text(run, *(one[:1] for one in pairs)),
-    "median-for-mean": patching(
-        compare=lambda mixed, low, high: (
-            (mixed.median() - low.median()) / (high.median() - low.median())
-        )
-    ),
-    "log-probability": patching(lambda logits, r, w: single(logits.log_softmax(-1), r, w)),
-    "way-without-its-sign": patching(
-        compare=lambda mixed, low, high: (mixed - low).sum() / (high - low).sum().abs()
     ),
     "difference-of-probabilities": difference_of_probabilities,
 }
@@ -276,18 +225,13 @@ ODD = [
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, a, b, r, w: a[99], "error"),
     (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
-    (lambda *given: by_table(*given).abs(), "transformed"),
-    (patching(of_all_pairs), "other-lead"),
     (patching(lambda logits, r, w: leads(logits, r, w) > 0.5), "error"),
-    (patching(lambda logits, r, w: leads(logits, r, w).exp()), "other-lead"),
-    (patching(compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1), "other-share"),
-    (patching(lambda logits, r, w: leads(logits, r, w).clamp(min=-1)), "other-difference"),
-    (patching(stand=lambda good, bad: bad), "other-replacement"),
-    (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
     (
-        patching(stand=lambda good, bad: torch.cat([bad[:, :1], good[:, 1:]], dim=1)),
-        "other-replacement",
+        patching(compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1),
+        "used-only-what-should-be-subtracted-from-the-clean-lead-in-the-whole-way",
     ),
+    (patching(stand=lambda good, bad: bad), "used-bad-instead-of-good-in-what-you-patch"),
+    (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
     (lambda run, a, b, r, w: by_table(run, a, a.flip(0), r, w), "other-texts"),
     (lambda run, a, b, r, w: lead_of_layers(run, a, b, r, w), "several-replaced"),
 ]

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from students.ch11_looking_inside.shared import cross_entropy, table
 
 
-def experiment(stand=None, place=-1, choose=None, look=None, sign=1):
+def experiment(stand=None, place=-1, choose=None, look=None):
     def answer(run, texts, targets, sources, reference):
         found = run(reference).found
         at = slice(None) if place is None else slice(-1, None)
@@ -17,7 +17,7 @@ def experiment(stand=None, place=-1, choose=None, look=None, sign=1):
         def value(layer, head):
             new = found[layer, :, head].flatten(0, 1).mean(0)
             new = stand(new) if stand else new
-            return sign * (loss({(layer, head): new}) - loss({}))
+            return loss({(layer, head): new}) - loss({})
 
         damage = table(run, value, texts)
         weights = run(texts).weights
@@ -34,7 +34,7 @@ def experiment(stand=None, place=-1, choose=None, look=None, sign=1):
             ),
             texts,
         )
-        most = (damage * sign == (damage * sign).max()).nonzero()[0].tolist()
+        most = (damage == damage.max()).nonzero()[0].tolist()
         head = tuple(choose(damage, looks) if choose else most)
         inside = (head[0] % len(damage), head[1] % damage.shape[1])
         return {"prediction": (0, 0), "damage": damage, "head": head, "looks": looks[inside]}
@@ -83,20 +83,6 @@ def in_double(run, texts, targets, sources, reference):
 
 def exchanged(made):
     return {**made, "head": made["head"][::-1]}
-
-
-def before_the_hyphen(run, texts, targets, sources, reference):
-    def shorter(tokens, *how):
-        made = run(tokens, *how)
-        return made._replace(logits=made.logits[:, :-1]) if tokens is texts else made
-
-    return by_table(shorter, texts, targets[:, :-1], sources, reference)
-
-
-def loss_itself(run, texts, targets, sources, reference):
-    made = by_table(run, texts, targets, sources, reference)
-    whole = cross_entropy(run(texts).logits[:, -1:], targets[:, -1:])
-    return {**made, "damage": made["damage"] + whole}
 
 
 def put_in_place(stand=lambda found: found.mean(dim=(1, 3)), loss=None, key=lambda k, h: (k, h)):
@@ -241,29 +227,36 @@ def source_of_the_first_text(run, texts, targets, sources, reference):
     )
 
 
+def logarithm_of_the_mean(run, texts, targets, sources, reference):
+    """Averages the probabilities of the targets before the logarithm, so the loss is too small."""
+    rows = torch.arange(len(texts))
+
+    def loss(replaced):
+        chances = run(texts, replaced).logits[:, -1].softmax(dim=-1)  # (N, V)
+        return -chances[rows, targets[:, -1]].mean().log()
+
+    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)  # (L, H)
+    bet = divmod(int(looks.argmax()), looks.shape[1])
+    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
+    whole = loss({})
+    damage = torch.zeros(looks.shape)
+    for layer in range(damage.shape[0]):
+        for head in range(damage.shape[1]):
+            damage[layer, head] = loss({(layer, head): means[layer, head]}) - whole
+    head = divmod(int(damage.argmax()), damage.shape[1])
+    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks[head])}
+
+
 WRONG = {
+    "logarithm-of-the-mean": logarithm_of_the_mean,
     "only-the-last-position": put_at(slice(-1, None)),
-    "not-at-the-first-position": put_at(slice(1, None)),
-    "not-at-the-last-position": put_at(slice(None, -1)),
-    "mean-at-each-position": put_in_place(lambda found: found.mean(dim=1)),
-    "loss-before-the-hyphen": before_the_hyphen,
-    "loss-itself": loss_itself,
-    "losses-added-up": lambda run, texts, *given: {
-        **by_table(run, texts, *given),
-        "damage": len(texts) * by_table(run, texts, *given)["damage"],
-    },
     "divided-and-exchanged": lambda *given: exchanged(number_divided_by_the_layers(*given)),
     "all-sources-read": sources_of_all_texts,
     "largest-look": looks_of_the_bet,
     "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
-    "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
     "zero-for-mean": experiment(stand=torch.zeros_like),
     "loss-of-all-positions": experiment(place=None),
-    "sign-exchanged": experiment(sign=-1),
-    "index-not-split": experiment(choose=lambda damage, looks: (0, int(damage.argmax()))),
     "divided-by-the-layers": number_divided_by_the_layers,
-    "layer-and-head-exchanged": experiment(choose=lambda damage, looks: largest(damage)[::-1]),
-    "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
     "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),
     "mean-of-the-texts": mean_of_the_tested_texts,
     "mean-at-the-last-position": lambda run, x, y, s, reference: by_table(
@@ -278,19 +271,6 @@ WRONG = {
         reference,
     ),
     "largest-weight": experiment(look=lambda weights, source: weights[-1].max()),
-    "looked-before-the-hyphen": experiment(look=lambda weights, source: weights[-2, source]),
-    "looks-added-up": lambda run, texts, *given: (
-        lambda made: made | {"looks": made["looks"] * len(texts)}
-    )(by_table(run, texts, *given)),
-    "looks-of-all-heads": lambda run, texts, targets, sources, reference: (
-        by_table(run, texts, targets, sources, reference)
-        | {
-            "looks": sum(
-                run(texts).weights[:, n, :, -1, s].mean() for n, s in enumerate(sources.tolist())
-            )
-            / len(texts)
-        }
-    ),
     "counted-from-one": head_counted_from_one,
     "looked-where-the-first-has-it": source_of_the_first_text,
 }
@@ -309,15 +289,9 @@ ODD = [
     (put_at(slice(1, None, 2)), "not-at-all-positions"),
     (put_in_place(key=lambda k, h: (h, k)), "no-such-head"),
     (
-        put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:].softmax(-1), y[:, -1:])),
-        "other-loss",
-    ),
-    (
         put_in_place(loss=lambda logits, y: cross_entropy(logits[:, -1:], y[:, -1:]) ** 2),
         "other-difference",
     ),
-    (experiment(look=lambda weights, source: weights[source, source]), "other-looks"),
-    (experiment(look=lambda weights, source: weights[:, source].mean()), "other-looks"),
     (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "transposed"),
 ]
 
@@ -343,27 +317,6 @@ def row_and_column_by_the_number_of_layers(run, texts, targets, sources, referen
     return {"prediction": "(1, 0)", "damage": damage, "head": (layer, head), "looks": looks}
 
 
-def logarithm_of_the_mean(run, texts, targets, sources, reference):
-    """Averages the probabilities of the targets before the logarithm, so the loss is too small."""
-    rows = torch.arange(len(texts))
-
-    def loss(replaced):
-        chances = run(texts, replaced).logits[:, -1].softmax(dim=-1)  # (N, V)
-        return -chances[rows, targets[:, -1]].mean().log()
-
-    looks = run(texts).weights[:, rows, :, -1, sources].mean(dim=0)  # (L, H)
-    bet = divmod(int(looks.argmax()), looks.shape[1])
-    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
-    whole = loss({})
-    damage = torch.zeros(looks.shape)
-    for layer in range(damage.shape[0]):
-        for head in range(damage.shape[1]):
-            damage[layer, head] = loss({(layer, head): means[layer, head]}) - whole
-    head = divmod(int(damage.argmax()), damage.shape[1])
-    return {"prediction": bet, "damage": damage, "head": head, "looks": float(looks[head])}
-
-
 UNLISTED = {
     8: [(row_and_column_by_the_number_of_layers, "divided-and-exchanged")],
-    15: [(logarithm_of_the_mean, "other-loss")],
 }
