@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -11,10 +11,9 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Step, Task, any_of, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
-from course_judges.wording import listed, number, row, rows_apart, unwrapped
-from course_tasks.answers import Array
+from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 from course_tasks.verdict import Finding
 
@@ -38,56 +37,12 @@ def _as_written(scores: Tensor) -> Tensor:
     return _shares(scores.exp())
 
 
-def _causal(scores: Tensor) -> Tensor:
-    return scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf).softmax(dim=-1)
-
-
 def _one_maximum(scores: Tensor) -> Tensor:
     return _as_written(scores - scores.max())
 
 
-def _column_maximum(scores: Tensor) -> Tensor:
-    return _as_written(scores - scores.amax(dim=0))
-
-
-def _mean_subtracted(scores: Tensor) -> Tensor:
-    return _as_written(scores - scores.mean(dim=-1, keepdim=True))
-
-
-def _mean_of_the_visible(scores: Tensor) -> Tensor:
-    visible = scores > -torch.inf
-    mean = scores.nan_to_num(neginf=0.0).sum(-1, keepdim=True) / visible.sum(-1, keepdim=True)
-    return _as_written(scores - mean)
-
-
-def _divided_by_maximum(scores: Tensor) -> Tensor:
-    return _as_written(scores / scores.amax(dim=-1, keepdim=True))
-
-
-def _divided_and_safe(scores: Tensor) -> Tensor:
-    return (scores / scores.amax(dim=-1, keepdim=True)).softmax(dim=-1)
-
-
-def _clamped(scores: Tensor) -> Tensor:
-    return _as_written(scores.clamp(-80, 80))
-
-
-def _clamped_above(scores: Tensor) -> Tensor:
-    return _as_written(scores.clamp(max=80))
-
-
-def _powers_alone(scores: Tensor) -> Tensor:
-    return (scores - scores.amax(dim=-1, keepdim=True)).exp()
-
-
-def _sum_without_keepdim(scores: Tensor) -> Tensor:
-    powers = _powers_alone(scores)
-    return powers / powers.sum(dim=-1)
-
-
-def _both_without_keepdim(scores: Tensor) -> Tensor:
-    powers = (scores - scores.amax(dim=-1)).exp()
-    return powers / powers.sum(dim=-1)
+def _without_keepdim(scores: Tensor) -> Tensor:
+    return scores.exp() / scores.exp().sum(dim=-1)
 
 
 def _then_cleaned(answer: object) -> object:
@@ -113,9 +68,14 @@ def _row_of_large(evidence: Evidence, t: int) -> str:
     weights are {row(evidence.yours("large")[t])}.""")
 
 
+def _farthest_row(evidence: Evidence, case: str) -> int:
+    gap = np.abs(evidence.yours(case) - evidence.right(case))
+    return int(np.nan_to_num(gap, nan=np.inf).max(-1).argmax())
+
+
 def _first_row_off(evidence: Evidence, case: str = "ordinary") -> str:
     mine, right = evidence.yours(case), evidence.right(case)
-    t = int(np.argmax(np.nan_to_num(np.abs(mine - right), nan=np.inf).max(-1)))
+    t = _farthest_row(evidence, case)
     yours, wanted = rows_apart(mine[t], right[t])
     return f"Row {t} of your weights is {yours}, but it should be {wanted}."
 
@@ -125,15 +85,29 @@ def _empty_row(evidence: Evidence) -> str:
     return f"Row {t} may see nothing, but your weights are {row(evidence.yours('empty')[t])}."
 
 
+def _clamped(scores: Tensor) -> Tensor:
+    return _as_written(scores.clamp(-80, 80))
+
+
+def _visible_clamped(scores: Tensor) -> Tensor:
+    return safe_softmax(scores.clamp(-80, 80).masked_fill(scores.isneginf(), -torch.inf))
+
+
 _clamped_scores = mistake(
     "You cut off the scores, or their powers, at a limit.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All of that row lies above the limit, so
-    it became equal. Replacing infinite powers by one number does the same. A row may be shifted
+    lambda e: unwrapped(f"""{_row_of_large(e, _farthest_row(e, "large"))} What lies beyond the limit
+    became equal. Replacing infinite powers by one number does the same. A row may be shifted
     without loss, but not cut off."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
-        *(f for c in (_clamped, _clamped_above) for f in (c, _then_cleaned(c))),
+        _visible_clamped,
+        lambda scores: scores.clamp(min=-10_000).softmax(dim=-1),
+        *(
+            f
+            for c in (_clamped, lambda scores: _as_written(scores.clamp(max=80)))
+            for f in (c, _then_cleaned(c))
+        ),
     ),
 )(_clamped)
 
@@ -154,58 +128,16 @@ _global_maximum = mistake(
     also=(_then_cleaned(_one_maximum),),
 )(_one_maximum)
 
-_subtracts_mean = mistake(
-    "You shifted each row by another number than its maximum, such as its mean or its minimum.",
-    lambda e: unwrapped(f"""{_first_row_off(e, "large")} If the scores of a row lie far apart, the
-    largest still overflows, and with a −∞ in the row its mean and its minimum are −∞ themselves.
-    Shift by the maximum, so that no power exceeds 1."""),
-    recognized=any_of(
-        SAFE_SOFTMAX,
-        ("large",),
-        *(
-            f
-            for m in (
-                _mean_subtracted,
-                _mean_of_the_visible,
-                lambda scores: _as_written(scores - scores.amin(dim=-1, keepdim=True)),
-            )
-            for f in (m, _then_cleaned(m))
-        ),
-    ),
-)(_mean_subtracted)
-
-
-@mistake(
+_keepdim_forgotten = mistake(
     "You gave column s a number that belongs to row s, because `keepdim=True` is missing.",
     lambda e: unwrapped(f"""{_first_row_off(e)} Without `keepdim=True`, a maximum or a sum over
     `dim=-1` has shape ({e.number("T")},), and broadcasting gives row s's number to column s. That
     raises no error, because the matrix is square."""),
     also=(
-        _sum_without_keepdim,
-        _both_without_keepdim,
+        lambda scores: _without_keepdim(scores - scores.amax(dim=-1)),
+        lambda scores: _without_keepdim(scores - scores.amax(dim=-1, keepdim=True)),
     ),
-)
-def _keepdim_forgotten(scores: Tensor) -> Tensor:
-    return _as_written(scores - scores.amax(dim=-1))
-
-
-_maximum_of_columns = mistake(
-    "You subtracted the maximum of each column instead of each row.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} The scores of a row were all shifted by different
-    numbers, but only a shift that is the same along the row leaves its weights alone."""),
-    also=(_then_cleaned(_column_maximum),),
-)(_column_maximum)
-
-_divides_by_maximum = mistake(
-    "You divided by the maximum, but a shift is a subtraction.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores works like a temperature, so it
-    changes how sharply a row looks, and by another factor in each row."""),
-    also=(
-        _then_cleaned(_divided_by_maximum),
-        _divided_and_safe,
-        _then_cleaned(_divided_and_safe),
-    ),
-)(_divided_by_maximum)
+)(Like("left-out-keepdim-for-the-maximum-in-the-largest-scores"))
 
 
 @families.softmax_over_queries(
@@ -222,7 +154,7 @@ _not_normalised = mistake(
     "You returned the powers, but you haven't divided them by their sum yet.",
     lambda e: unwrapped(f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}, but the weights of
     an average sum to 1."""),
-)(_powers_alone)
+)(Like("left-out-the-division-by-the-divisors-in-your-weights"))
 
 
 @mistake(
@@ -280,34 +212,6 @@ def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
 
 
-@mistake(
-    "You divide by sums of powers that weren't shifted.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Shift both alike: e^(score − maximum), divided by
-    the sum of the same powers."""),
-)
-def _sum_not_shifted(scores: Tensor) -> Tensor:
-    return _powers_alone(scores) / scores.exp().sum(dim=-1, keepdim=True)
-
-
-@mistake(
-    "You hid the future as well, but here −∞ alone says what is hidden.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} The chapter's weights were causal, but this softmax
-    gets its mask with the scores."""),
-    also=(_then_cleaned(_causal),),
-)
-def _causal_too(scores: Tensor) -> Tensor:
-    return _causal(scores)
-
-
-@mistake(
-    "You took the sigmoid instead of the power e^score.",
-    lambda e: f"{_first_row_off(e)} A sigmoid never grows beyond 1, however large its score is.",
-    also=(lambda scores: _shares(scores.sigmoid()).nan_to_num(0.0),),
-)
-def _sigmoids(scores: Tensor) -> Tensor:
-    return _shares(scores.sigmoid())
-
-
 def _nan_where_large(evidence: Evidence) -> bool:
     return evidence.same("ordinary") and _nan_row(evidence, "large") >= 0
 
@@ -322,15 +226,6 @@ def _nan_where_large(evidence: Evidence) -> bool:
 def _shifted_by_another_number(scores: Tensor) -> Tensor:
     lowest = scores.masked_fill(scores.isneginf(), torch.inf).amin(dim=-1, keepdim=True)
     return _as_written(scores - lowest)
-
-
-@mistake(
-    "You took the softmax of the negated scores, so the largest score gets the smallest weight.",
-    lambda e: f"{_first_row_off(e)} It's e^score that grows with the score, not e^(−score).",
-    also=(lambda scores: (-scores).masked_fill(scores.isneginf(), -torch.inf).softmax(dim=-1),),
-)
-def _negated_scores(scores: Tensor) -> Tensor:
-    return safe_softmax((-scores).masked_fill(scores.isneginf(), -torch.inf))
 
 
 @mistake(
@@ -353,35 +248,6 @@ def _seen_by(evidence: Evidence, case: str, t: int) -> str:
     return f"Row {t} has scores from {low} to {high}"
 
 
-def _hidden_too(weights: Array, seen: Array) -> str:
-    """A sentence on hidden places that became as large as the visible ones."""
-    if seen.all() or not np.allclose(weights[~seen], weights[seen][0], rtol=1e-6):
-        return ""
-    return " The limit has caught −∞ as well, so what is hidden has the same weight."
-
-
-def _made_equal(evidence: Evidence) -> Finding | None:
-    """Different scores with the same weight, only in rows that lie far from 0."""
-    scores, mine = evidence.inputs["large"], evidence.yours("large")
-    if not evidence.same("ordinary") or mine.shape != scores.shape:
-        return None
-    for t, (given, weights) in enumerate(zip(scores, mine, strict=True)):
-        seen = np.isfinite(given)
-        held = weights[seen]
-        if np.ptp(given[seen]) > 0.1 and held.min() > 0 and np.ptp(held) < 1e-6 * held.max():
-            return Finding(
-                "made-equal",
-                "You give the same weight to different scores far from 0.",
-                unwrapped(f"""{_seen_by(evidence, "large", t)}, but all of them have the weight
-                {number(float(held[0]))} in your answer. This happens when scores are cut off at a
-                limit before the exponential (`clamp`), because everything beyond the limit becomes
-                equal. A row may be shifted without loss, but not cut
-                off.{_hidden_too(weights, seen)}"""),
-                STABLE,
-            )
-    return None
-
-
 def _something_added(evidence: Evidence) -> Finding | None:
     """Rows that are too small, or too large, by one number in what they are divided by."""
     scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
@@ -392,298 +258,111 @@ def _something_added(evidence: Evidence) -> Finding | None:
     if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6) or (held <= 0).any():
         return None
     powers = np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)
-    for sums, words in (
-        (powers, "after each row's maximum was subtracted"),
-        (
-            np.exp(scores).sum(-1),
-            "of the scores as they are",
-        ),
-    ):
-        added = sums * (1 / held - 1)
-        if np.ptp(added) < 1e-3 * np.abs(added).max() and abs(added[0]) > 1e-4:
-            more = "more" if added[0] > 0 else "less"
-            by = number(abs(float(added[0])))
-            return Finding(
-                "something-added",
-                f"You divide your rows by {by} {more} than the sum of their powers.",
-                unwrapped(f"""Row 0 sums to {number(float(held[0]))}. All rows are what they would
-                be with {by} {"added to" if added[0] > 0 else "taken off"} the sum of the powers
-                {words}. If this keeps the sum of an empty row away from 0, it must not change any
-                other sum. Once each row is shifted by its maximum, every other sum is 1 or more, so
-                `clamp(min=1e-30)` changes none of them."""),
-                STABLE,
-            )
-    return None
-
-
-def _emptied_rows(scores: Array) -> tuple[tuple[Any, str, str], ...]:
-    """Which rows an answer may have emptied: as (T,) of bool, in words, and why."""
-    hidden, largest = np.isneginf(scores), scores.max(axis=-1)
-    return (
-        (hidden.any(axis=-1), "all rows in which something is hidden", ""),
-        (~hidden.any(axis=-1), "all rows in which nothing is hidden", ""),
-        ((~hidden).sum(axis=-1) == 1, "all rows that see one position", ""),
-        (hidden[:, 0], "all rows whose first score is −∞", ""),
-        (hidden[:, -1], "all rows whose last score is −∞", ""),
-        (np.diagonal(hidden), "all rows whose score on the diagonal is −∞", ""),
-        (
-            largest < -100,
-            "all rows in which every score is far below 0",
-            "A maximum of absolute values, or one that is at least 0, is far above such a row, so "
-            "its powers become 0. And a row below 0 isn't empty.",
-        ),
-        (
-            largest < 0,
-            "all rows of nothing but negative scores",
-            "A row below 0 isn't empty. Only one of nothing but −∞ is.",
-        ),
+    added = powers * (1 / held - 1)
+    if np.ptp(added) > 1e-3 * np.abs(added).max() or abs(added[0]) < 1e-4:
+        return None
+    by = number(float(added[0]))
+    return Finding(
+        "something-added",
+        f"You divide your rows by {by} more than the sum of their powers.",
+        unwrapped(f"""Row 0 sums to {number(float(held[0]))}. If this keeps the sum of an empty row
+        away from 0, it must not change any other sum. Once each row is shifted by its maximum,
+        every other sum is 1 or more, so `clamp(min=1e-30)` changes none of them."""),
+        STABLE,
     )
 
 
-def _emptied(evidence: Evidence) -> Finding | None:
+_TAKEN_FOR_EMPTY: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("in which something is hidden", lambda s: s.isneginf().any(-1)),
+    ("whose first score is −∞", lambda s: s[:, 0].isneginf()),
+    ("in which no score is above −10,000", lambda s: s.amax(-1) <= -10_000),
+)
+
+
+def _with_rows_emptied(empty: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda scores: safe_softmax(scores) * ~empty(scores)[:, None]
+
+
+def _emptied_rows(evidence: Evidence) -> str:
+    """Which rows were taken for empty, in words; empty if none of the list."""
+    fits = (
+        words
+        for words, empty in _TAKEN_FOR_EMPTY
+        if any_of(SAFE_SOFTMAX, ("ordinary", "large"), _with_rows_emptied(empty))(evidence)
+    )
+    return next(fits, "")
+
+
+_emptied = mistake(
+    "You give no weight at all in rows that see something.",
+    lambda e: unwrapped(f"""Your weights are 0 in all rows {_emptied_rows(e)}, and right in the
+    others. Only a row of nothing but −∞ is empty, so ask whether all of its scores are −∞."""),
+    recognized=lambda e: bool(_emptied_rows(e)),
+)(_with_rows_emptied(_TAKEN_FOR_EMPTY[0][1]))
+
+
+def _zero_rows(evidence: Evidence) -> Finding | None:
     """All weights 0 in rows that see something."""
     for case in ("ordinary", "large"):
         scores, mine = evidence.inputs[case], evidence.yours(case)
-        if mine.shape != scores.shape or (case == "large" and not evidence.same("ordinary")):
-            return None
         empty = ~mine.any(axis=-1)
-        if not empty.any():
-            continue
-        t = int(np.flatnonzero(empty)[0])
-        why = (
-            "If you look for empty rows, only one of nothing but −∞ is empty. If you subtract a "
-            "number from each row, it has to be finite there and near the row's own maximum, or "
-            "all powers become 0 or NaN."
-        )
-        # What empties rows of large scores leaves such rows of ordinary scores alone.
-        found = [
-            (words, hint)
-            for (fits, words, hint), (ordinary, _, _) in zip(
-                _emptied_rows(scores), _emptied_rows(evidence.inputs["ordinary"]), strict=True
+        if mine.shape == scores.shape and empty.any():
+            return Finding(
+                "zero-rows",
+                "You give no weight at all in a row that sees something.",
+                unwrapped(f"""{_seen_by(evidence, case, int(np.flatnonzero(empty)[0]))}, but your
+                weights there are all 0. If you look for empty rows, only one of nothing but −∞ is
+                empty. If you subtract a number from each row, it has to be finite there and near
+                the row's own maximum, or all powers become 0 or NaN."""),
+                STABLE,
             )
-            if (empty == fits).all() and not (case == "large" and ordinary.any())
-        ]
-        if found:
-            also = "".join(f" These are also {words}." for words, _ in found[1:])
-            hints = [hint for _, hint in found if hint][:1]
-            why = (
-                f"In this matrix, so are {found[0][0]}, and no others.{also} "
-                f"{' '.join(hints) or why}"
-            )
-        elif empty.sum() == 1 and t in (0, len(scores) - 1):
-            why = f"No other row is empty. If you loop over the rows, does the loop reach row {t}?"
-        return Finding(
-            "emptied",
-            "You give no weight at all in a row that sees something.",
-            f"{_seen_by(evidence, case, t)}, but your weights there are all 0. {why}",
-            STABLE,
-        )
     return None
 
 
-@mistake(
-    "You took the softmax twice, and the second time of weights instead of scores.",
-    lambda e: f"{_first_row_off(e)} A softmax of numbers between 0 and 1 is nearly flat.",
-    also=(
-        lambda scores: scores.softmax(dim=-1).softmax(dim=-1).nan_to_num(0.0),
-        lambda scores: safe_softmax(safe_softmax(scores)),
+def _with_fill(fill: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """An answer that puts a number where −∞ is, and still knows which rows are empty."""
+
+    def answer(scores: Tensor) -> Tensor:
+        filled = torch.where(scores.isneginf(), fill(scores), scores)
+        return filled.softmax(dim=-1) * scores.isfinite().any(-1, keepdim=True)
+
+    return answer
+
+
+_low_fill = mistake(
+    "You replaced −∞ by a number that scores can be as low as.",
+    lambda e: f"Scores may be −10,000 and below. {_hidden_weights(e, 'large')}",
+    recognized=any_of(
+        SAFE_SOFTMAX,
+        ("large",),
+        _with_fill(lambda s: s.new_tensor(-10_000.0)),
+        _with_fill(lambda s: s.masked_fill(s.isneginf(), torch.inf).amin(-1, keepdim=True)),
+        _with_fill(lambda s: s.masked_fill(s.isneginf(), torch.inf).min()),
     ),
-)
-def _softmax_twice(scores: Tensor) -> Tensor:
-    return scores.softmax(dim=-1).softmax(dim=-1)
+)(_with_fill(lambda s: s.new_tensor(-10_000.0)))
 
 
-def _hidden_weigh(evidence: Evidence) -> Finding | None:
-    """Weight on hidden places of ordinary rows, and which score they seem to have."""
-    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary").astype(np.float64)
-    hidden = np.isneginf(scores)
-    if mine.shape != scores.shape or not (mine[hidden] > 1e-5).any() or not (mine > 0).all():
-        return None
-    visible = np.where(hidden, 0, scores)
-    offset = np.where(hidden, 0, np.log(mine) - visible).sum(-1) / (~hidden).sum(-1)
-    if np.abs(np.where(hidden, 0, np.log(mine) - visible - offset[:, None])).max() > 1e-3:
-        return None
-    implied = np.log(mine) - offset[:, None]
-    as_if = ""
-    for words, base in (
-        ("", 0),
-        ("the largest score of its row", scores.max(-1, keepdims=True)),
-        (
-            "the smallest visible score of its row",
-            np.where(hidden, np.inf, scores).min(-1)[:, None],
-        ),
-    ):
-        fills = (implied - base)[hidden]
-        if np.ptp(fills) < 1e-3:
-            off = float(fills.mean())
-            if not words:
-                as_if = number(off)
-            else:
-                as_if = words + f" {'+' if off > 0 else '−'} {number(abs(off))}" * (abs(off) > 1e-3)
-            break
-    t, s = (int(i) for i in np.argwhere(hidden & (mine > 1e-5))[0])
-    filled = f" All hidden places weigh as if −∞ had been replaced by {as_if}." * bool(as_if)
-    return Finding(
-        "hidden-weigh",
-        "You give weight to hidden places.",
-        unwrapped(f"""In row {t}, position {s} has the score −∞, but you give it the weight
-        {number(mine[t, s])}.{filled} Only the maximum of an empty row needs replacing. A score of
-        −∞ minus a finite number is −∞, and its power is 0."""),
-        STABLE,
-    )
-
-
-def _large_rows_scaled(evidence: Evidence) -> Finding | None:
-    """Rows of large scores that are the softmax of scores times some factor."""
-    scores, mine = evidence.inputs["large"], evidence.yours("large").astype(np.float64)
-    if mine.shape != scores.shape or not evidence.same("ordinary"):
-        return None
-    right = evidence.right("large")
-    for t in np.flatnonzero(~close(mine, right).all(-1)):
-        seen = np.isfinite(scores[t]) & (mine[t] > 1e-30)
-        if seen.sum() < 3:
-            continue
-        given = scores[t][seen] - scores[t][seen].mean()
-        logs = np.log(mine[t][seen])
-        logs -= logs.mean()
-        factor = float((given * logs).sum() / (given * given).sum())
-        if 0 < factor < 0.99 and np.allclose(logs, factor * given, atol=1e-4):
-            return Finding(
-                "large-scores-scaled",
-                "You make large scores smaller before you take the exponential.",
-                unwrapped(f"""{_row_of_large(evidence, int(t))} That is the softmax of these scores
-                times {number(factor)}, so the row is flatter than it should be. A row may be
-                shifted without loss, but not scaled."""),
-                STABLE,
-            )
-    return None
-
-
-def _nan_in_large(evidence: Evidence) -> Finding | None:
-    mine = evidence.yours("large")
-    if mine.shape != evidence.inputs["large"].shape or not np.isnan(mine).any():
-        return None
-    return Finding(
-        "nan-where-large",
-        "You return NaN for a row of scores that are far from 0 or far apart.",
-        unwrapped(f"""{_row_of_large(evidence, _nan_row(evidence, "large"))} If each row is shifted
-        by its own maximum, no power is above 1, and one of them is 1."""),
-        STABLE,
-    )
-
-
-def _limit_on_sums(evidence: Evidence) -> Finding | None:
-    """Rows that are divided by a limit because the sum of their powers lies below it."""
-    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
-    right = evidence.right("ordinary")
-    held = mine.sum(-1)
-    if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6):
-        return None
-    for powers, words in (
-        (np.exp(scores - scores.max(-1, keepdims=True)).sum(-1), "shifted powers"),
-        (np.exp(scores).sum(-1), "powers"),
-    ):
-        off = ~np.isclose(held, 1, atol=1e-5)
-        if not off.any():
-            return None
-        limits = powers[off] / held[off]
-        if np.ptp(limits) < 1e-4 * limits.max() and (powers[~off] >= limits.max() * 0.999).all():
-            t = int(np.flatnonzero(off)[0])
-            if np.isclose(limits.mean(), powers.sum(), rtol=1e-3):
-                return Finding(
-                    "one-divisor-for-all",
-                    "You divide all rows by the sum of all powers of the matrix.",
-                    unwrapped(f"""It is {number(limits.mean())}, while the {words} of row {t} sum to
-                    {number(float(powers[t]))}, so the row sums to {number(float(held[t]))}. Each
-                    row has its own sum, `sum(dim=-1, keepdim=True)`."""),
-                    DEPENDS,
-                )
-            return Finding(
-                "limit-too-high",
-                f"The limit that keeps your sums away from 0 is too high: {number(limits.mean())}.",
-                unwrapped(f"""In row {t} the {words} sum to {number(float(powers[t]))}, and divided
-                by {number(limits.mean())}, the row sums to {number(float(held[t]))}. Once each row
-                is shifted by its maximum, only the sum of an empty row is below 1, so
-                `clamp(min=1e-30)` changes no other."""),
-                STABLE,
-            )
-    return None
-
-
-def _largest_alone(evidence: Evidence) -> Finding | None:
-    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
-    best = np.arange(scores.shape[1]) == scores.argmax(-1)[:, None]
-    if mine.shape != scores.shape or not np.allclose(mine, best, atol=1e-6):
-        return None
-    return Finding(
-        "largest-alone",
-        "You give all the weight of a row to its largest score.",
-        f"{_first_row_off(evidence)} A softmax gives the others a share as well.",
-        DEPENDS,
-    )
-
-
-def _of_other_scores(evidence: Evidence) -> Finding | None:
-    """A softmax of something that was made of the scores, where they are ordinary."""
-    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
-    if mine.shape != scores.shape or evidence.same("ordinary"):
-        return None
-    seen = np.isfinite(scores)
-    known = np.where(seen, scores, 0)
-    for words, made in (
-        ("absolute values of the scores", np.abs(known)),
-        ("scores in which negative ones became 0", known.clip(0)),
-        ("squared scores", known**2),
-        ("sigmoids of the scores", 1 / (1 + np.exp(-known))),
-        ("rounded scores", known.round()),
-        ("scores without their fractions", np.trunc(known)),
-        ("exponentials of the scores", np.exp(known)),
-    ):
-        powers = np.where(seen, np.exp(made), 0)
-        if np.allclose(mine, powers / powers.sum(-1, keepdims=True), atol=1e-5):
-            return Finding(
-                "softmax-of-other-scores",
-                f"You took the softmax of {words}.",
-                f"{_first_row_off(evidence)} Leave the scores as they are, except for the shift.",
-                DEPENDS,
-            )
-    return None
+def _hidden_weights(evidence: Evidence, case: str) -> str:
+    scores, mine = evidence.inputs[case], evidence.yours(case)
+    shares = np.where(np.isneginf(scores), mine, 0.0).sum(axis=-1)
+    t = int(shares.argmax())
+    return unwrapped(f"""{_seen_by(evidence, case, t)}, but {100 * shares[t]:.0f} % of your weight
+    lies where −∞ is. A score of −∞ has no weight, whatever the others are, so leave it as it
+    is.""")
 
 
 def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
-    """Weight on hidden places of a row with low scores, where ordinary rows have none."""
-    scores, mine = evidence.inputs["large"], evidence.yours("large")
-    if not evidence.same("ordinary") or mine.shape != scores.shape:
-        return None
-    hidden = np.isneginf(scores)
-    leaks = np.where(hidden, mine, 0.0).sum(axis=-1)
-    if leaks.max() < 1e-4:
-        return None
-    t = int(leaks.argmax())
-    return Finding(
-        "hidden-places-weigh",
-        "You give weight to hidden places in a row of low scores.",
-        unwrapped(f"""{_seen_by(evidence, "large", t)}, but {100 * leaks[t]:.0f} % of your weight
-        lies where −∞ is. Scores can be as low as any number that you put there instead, so leave −∞
-        as it is."""),
-        STABLE,
-    )
-
-
-def _all_emptied(evidence: Evidence) -> Finding | None:
-    """Nothing but zeros in a matrix in which some rows may see nothing, and others right."""
-    mine, right = evidence.yours("empty"), evidence.right("empty")
-    if not evidence.same("ordinary", "large") or mine.shape != right.shape or mine.any():
-        return None
-    empty = np.asarray(np.isneginf(evidence.inputs["empty"]).all(-1))
-    return Finding(
-        "all-emptied",
-        "You set all rows to 0 when some of them may see nothing.",
-        unwrapped(f"""Of {len(empty)} rows, {listed(np.flatnonzero(empty))} may see nothing, but
-        your weights are 0 in all rows. Ask each row whether it is empty: `.any()` and `.all()`
-        without `dim` ask the whole matrix."""),
-        STABLE,
-    )
+    """Weight on hidden places of a row that sees something."""
+    for case in ("ordinary", "large"):
+        scores, mine = evidence.inputs[case], evidence.yours(case)
+        if mine.shape == scores.shape and (mine[np.isneginf(scores)] > 1e-4).any():
+            return Finding(
+                "hidden-places-weigh",
+                "You give weight to hidden places.",
+                _hidden_weights(evidence, case),
+                STABLE,
+            )
+    return None
 
 
 def _nothing_to_see_weighs(evidence: Evidence) -> Finding | None:
@@ -717,19 +396,11 @@ TASK = Task(
         ),
     ),
     properties=(
-        _made_equal,
-        _emptied,
+        _zero_rows,
         _something_added,
-        _limit_on_sums,
-        _hidden_weigh,
-        _large_rows_scaled,
-        _largest_alone,
-        _of_other_scores,
         _hidden_places_weigh,
-        _all_emptied,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),
-        _nan_in_large,
         rows_sum_to_one("large", STABLE),
         scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),
     ),

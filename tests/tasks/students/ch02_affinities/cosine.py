@@ -36,25 +36,12 @@ def cos_loop(x, y):
     return result
 
 
-def cos_half(x, y):
-    return torch.einsum("btc,bsc->bts", x, F.normalize(y, dim=-1))
-
-
-def cos_no_root(x, y):
-    x2, y2 = (x * x).sum(-1, keepdim=True), (y * y).sum(-1, keepdim=True)
-    return (x @ y.mT) / (x2 @ y2.mT + 1e-12)
-
-
 def cos_dim_1(x, y):
     return F.normalize(x, dim=1) @ F.normalize(y, dim=1).mT
 
 
 def cos_whole_norm(x, y):
     return (x / torch.linalg.norm(x)) @ (y / torch.linalg.norm(y)).mT
-
-
-def cos_l1(x, y):
-    return F.normalize(x, p=1, dim=-1) @ F.normalize(y, p=1, dim=-1).mT
 
 
 def cos_turned(x, y):
@@ -74,11 +61,6 @@ def cos_flat_norm(x, y):
 def cos_divides_by_nothing(x, y):
     x = x / x.norm(dim=2, keepdim=True)
     return torch.einsum("btc,bsc->bts", x, y / y.norm(dim=2, keepdim=True))
-
-
-def cos_alike_if_both_are_zeros(x, y):
-    zeros = [(vectors == 0).all(-1) for vectors in (x, y)]
-    return torch.where(zeros[0][:, :, None] & zeros[1][:, None], 1.0, cos_by_pairs(x, y))
 
 
 RIGHT = {
@@ -108,36 +90,13 @@ def cos_zeros_known_by_one_of_them(x, y):
 WRONG = {
     "taken-for-zeros": cos_zeros_known_by_their_sum,
     "one-zero-is-enough": cos_zeros_known_by_one_of_them,
-    "with-itself": lambda x, y: F.cosine_similarity(x[:, :, None], x[:, None], dim=-1),
-    "weights-not-cosines": lambda x, y: F.softmax(
-        F.cosine_similarity(x[:, :, None], y[:, None], dim=-1), dim=-1
-    ),
-    "another-product-of-lengths": cosine_over_both_lengths,
-    "two-zeros-alike": cos_alike_if_both_are_zeros,
-    "not-normalised": lambda x, y: torch.einsum("btc,bsc->bts", x, y),
-    "normalised-one-side": cos_half,
-    "squared-lengths": cos_no_root,
+    "divided-by-something-else": cosine_over_both_lengths,
+    "made-of-cosines": cos_acos,
     "normalised-over-positions": cos_dim_1,
-    "one-length-for-all": cos_whole_norm,
-    "taxicab-length": cos_l1,
-    "swapped-query-key": cos_turned,
-    "angle-not-cosine": cos_acos,
     "keepdim-forgotten": cos_flat_norm,
     "zero-vector-nan": cos_divides_by_nothing,
-    "scaled-products": lambda x, y: torch.einsum("btc,bsc->bts", x, y) * x.shape[-1] ** -0.5,
-    "distance": lambda x, y: 1 - cos_by_pairs(x, y),
     "correlation": lambda x, y: cos_by_pairs(x - x.mean(2)[..., None], y - y.mean(2)[..., None]),
-    "one-length-a-sample": lambda x, y: (
-        x / x.flatten(1).norm(dim=1)[:, None, None] @ y.mT / y.flatten(1).norm(dim=1)[:, None, None]
-    ),
-    "reshaped-for-transposed": lambda x, y: (
-        F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).reshape(len(y), y.shape[2], y.shape[1])
-    ),
-    "lengths-over-samples": lambda x, y: F.normalize(x, dim=0) @ F.normalize(y, dim=0).mT,
     "one-by-one": lambda x, y: torch.cosine_similarity(x, y, dim=-1),
-    "another-dimension-compared": lambda x, y: F.cosine_similarity(
-        x.unsqueeze(2), y.unsqueeze(1), dim=1
-    ),
 }
 
 
@@ -157,41 +116,32 @@ def cos_nothing_known_of_x_with_a_zero(x, y):
     return cos_by_pairs(x, y).masked_fill(partly[:, :, None], torch.nan)
 
 
-def cos_first_entry_tells_zeros(x, y):
-    return cos_by_pairs(x * (x[..., :1] != 0), y * (y[..., :1] != 0))
-
-
 ODD = [
     (
         lambda x, y: cos_by_pairs(x.abs(), y.abs()),
         "used-the-absolute-value-of-the-directions-of-x-and-the-directions-of-y",
     ),
-    (lambda x, y: (x @ y.mT).tanh(), "dots-squeezed"),
-    (lambda x, y: x @ y.mT / x.shape[-1], "divided-by-something-else"),
     (
-        lambda x, y: x @ y.mT / (x.std(-1)[:, :, None] * y.std(-1)[:, None]),
-        "divided-by-something-else",
+        lambda x, y: F.cosine_similarity(x[:, :, None], x[:, None], dim=-1),
+        "used-the-directions-of-x-instead-of-the-directions-of-y-in-your-cosines",
     ),
+    (cos_turned, "transposed-your-cosines"),
     (
-        lambda x, y: x @ y.mT / (x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None] + 0.5),
-        "divided-by-something-else",
+        lambda x, y: (
+            F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).reshape(len(y), y.shape[2], y.shape[1])
+        ),
+        "used-view-or-reshape-instead-of-a-transpose-in-your-cosines",
     ),
-    (
-        lambda x, y: 1 - torch.cdist(F.normalize(x, dim=-1), F.normalize(y, dim=-1)),
-        "made-of-cosines",
-    ),
-    (lambda x, y: (cos_by_pairs(x, y) * 10).round() / 10, "made-of-cosines"),
+    (cos_whole_norm, "divided-by-something-else"),
+    (lambda x, y: (x @ y.mT).tanh(), "another-cosine"),
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
     (lambda x, y: cos_by_pairs(x, y) ** 2, "squared-your-cosines"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(), "axis-of-one"),
-    (lambda x, y: cos_by_pairs(x, y).squeeze(0), "axis-of-one"),
-    (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),
     (cos_of_long_vectors, "wrong-where-short"),
     (cos_of_products_that_are_not_small, "short-vectors"),
     (cos_nothing_known_of_x_with_a_zero, "one-zero-is-enough"),
-    (cos_first_entry_tells_zeros, "one-zero-is-enough"),
     (
         lambda x, y: F.normalize(x, dim=-1, eps=0.25) @ F.normalize(y, dim=-1).mT,
         "wrong-where-short",
@@ -226,13 +176,6 @@ def divided_twice_by_the_length_of_x(x, y):
     return (x @ y.transpose(1, 2) / lengths / lengths).nan_to_num(0.0, 0.0, 0.0)
 
 
-# "the cosine of every vector of x with every vector of y"
-def opposite_vectors_count_as_unrelated(x, y):
-    x = x / x.norm(dim=-1, keepdim=True).clamp(min=1e-8)
-    y = y / y.norm(dim=-1, keepdim=True).clamp(min=1e-8)
-    return (x @ y.transpose(1, 2)).clamp(min=0)
-
-
 # "Return the cosine of every vector": a vector shorter than 1 is not brought to length 1
 def lengths_clamped_at_one(x, y):
     x = x / x.norm(dim=-1, keepdim=True).clamp(min=1)
@@ -247,14 +190,6 @@ def second_sequence_divided_in_place(x, y):
     return x @ y.transpose(1, 2)
 
 
-# Saves memory, as in NumPy.
-# "Unless a task says otherwise, your functions leave what they are given as it was."
-def callers_vectors_made_unit(x, y):
-    x /= x.norm(dim=-1, keepdim=True).clamp(min=1e-8)
-    y /= y.norm(dim=-1, keepdim=True).clamp(min=1e-8)
-    return x @ y.transpose(1, 2)
-
-
 UNLISTED = {
     1: [
         (cosine_of_absolutes, "used-the-absolute-value-of-your-cosines"),
@@ -262,7 +197,6 @@ UNLISTED = {
         (cosine_of_unit_sums, "not-a-cosine"),
     ],
     3: [(divided_twice_by_the_length_of_x, "divided-by-something-else")],
-    4: [(opposite_vectors_count_as_unrelated, "set-the-negative-numbers-of-your-cosines-to-0")],
     5: [
         (
             lengths_clamped_at_one,
@@ -270,5 +204,4 @@ UNLISTED = {
         ),
         (second_sequence_divided_in_place, "changes-its-input"),
     ],
-    8: [(callers_vectors_made_unit, "changes-its-input")],
 }

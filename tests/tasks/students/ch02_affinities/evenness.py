@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 
 def even_where(weights):
@@ -91,14 +90,6 @@ def even_seen(weights):
     return torch.special.entr(weights).sum(-1) / torch.log(seen.float())
 
 
-def even_softmax(weights):
-    return even_entr(F.softmax(weights, dim=-1))
-
-
-def even_one_number(weights):
-    return even_loop(weights).mean(dim=1)
-
-
 def even_row_0_nan(weights):
     return torch.special.entr(weights).sum(-1) / torch.log(torch.arange(weights.shape[1]) + 1)
 
@@ -107,34 +98,10 @@ def even_row_0_one(weights):
     return torch.cat([torch.ones(len(weights), 1), even_loop(weights)[:, 1:]], dim=1)
 
 
-def even_gini(weights):
-    """One minus the sum of squares: another measure of evenness."""
-    return 1 - weights.square().sum(-1)
-
-
-def _over_most(entropies):
-    most = torch.arange(1, entropies.shape[1] + 1).log()
-    most[0] = 1
-    return entropies / most
-
-
-def even_slices_too_short(weights):
-    result = torch.zeros(weights.shape[:2])
-    for t in range(1, weights.shape[1]):
-        result[:, t] = torch.special.entr(weights[:, t, :t]).sum(-1) / math.log(t + 1)
-    return result
-
-
 def even_gini_share(weights):
     share = 1 - (weights**2).sum(-1)
     n = torch.arange(1, weights.shape[1] + 1)
     return torch.where(n > 1, share * n / (n - 1).clamp(min=1), 0.0)
-
-
-def even_of_the_positions_gained(weights):
-    gained = torch.exp(torch.special.entr(weights).sum(-1)) - 1
-    gained[:, 1:] /= torch.arange(1, weights.shape[1])
-    return gained
 
 
 def even_first_sample_alone(weights):
@@ -151,61 +118,18 @@ RIGHT = {
 }
 
 
-def even_first_sample_cleared(weights):
-    share = even_row_0_nan(weights)
-    share[0] = 0.0
-    return share
-
-
-def even_in_columns(weights):
-    most = torch.log(torch.arange(weights.shape[1]) + 1).clamp(min=1e-9)
-    return torch.special.entr(weights).sum(-1, keepdim=True) / most
-
-
 WRONG = {
-    "sample-lost": lambda w: even_loop(w).mean(dim=0),
-    "column-kept": even_in_columns,
-    "cleared-sample": even_first_sample_cleared,
-    "largest-weight": lambda w: w.max(dim=2).values,
-    "shortfall": lambda w: torch.log(torch.arange(w.shape[1]) + 1) - even_raw(w),
-    "positions-not-share": lambda w: torch.exp(even_raw(w)),
     "zero-log-nan": even_nan,
-    "entropy-not-share": even_raw,
     "log-of-T": even_log_T,
     "log-of-t": even_log_t,
     "mixed-units": even_log2_below,
-    "sign-forgotten": even_no_minus,
-    "sums-columns": even_down,
     "width-not-entropy": even_perplexity,
-    "count-not-log": even_by_count,
-    "mean-not-sum": even_mean,
     "counts-what-is-seen": even_seen,
-    "softmax-again": even_softmax,
-    "row-lost": even_one_number,
     "first-row-nan": even_row_0_nan,
     "first-row-one": even_row_0_one,
     "largest-found": lambda w: even_raw(w) / even_raw(w).max(dim=1, keepdim=True).values,
-    "without-weights": lambda weights: _over_most(
-        -weights.clamp(min=1e-20).log().masked_fill(weights == 0, 0).sum(-1)
-    ),
-    "without-itself": even_slices_too_short,
-    "without-the-first": lambda weights: _over_most(torch.special.entr(weights)[:, :, 1:].sum(-1)),
     "one-minus": lambda weights: 1 - even_where(weights),
     "gini": even_gini_share,
-    "way-to-all-positions": even_of_the_positions_gained,
-    "seen-and-one": lambda weights: torch.nan_to_num(
-        torch.special.entr(weights).sum(-1) / (weights > 0).sum(-1).log(), nan=1.0
-    ),
-    "added-in-the-logarithm": lambda weights: _over_most(
-        -(weights * torch.log(weights + 1e-3)).sum(-1)
-    ),
-    "another-entropy": lambda weights: _over_most(-(weights**2).sum(-1).log()),
-    "largest-so-far": lambda weights: torch.nan_to_num(
-        even_raw(weights) / even_raw(weights).cummax(1).values
-    ),
-    "averaged-so-far": lambda weights: (
-        even_where(weights).cumsum(1) / torch.arange(1, weights.shape[1] + 1)
-    ),
 }
 
 
@@ -216,19 +140,16 @@ def even_if_nothing_stands_out(weights):
 
 
 ODD = [
-    (lambda weights: 1 - weights.max(dim=-1).values, "another-measure"),
-    (even_first_sample_alone, "first-sample-alone"),
-    (
-        lambda weights: torch.where(even_where(weights) == 0, 1.0, even_where(weights)),
-        "one-where-nothing",
-    ),
-    (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
-    (even_gini, "another-measure"),
+    (even_raw, "left-out-the-division-by-your-divisors-in-your-shares"),
+    (even_no_minus, "left-out-the-sign-in-your-entropies"),
+    (even_down, "used-axis-minus-2-instead-of-axis-minus-1-for-the-sum-in-your-entropies"),
+    (even_by_count, "left-out-the-logarithm-in-the-largest-entropies"),
+    (even_mean, "used-mean-instead-of-sum-in-your-entropies"),
+    (even_first_sample_alone, "some-rows"),
+    (lambda w: 2.5 * even_loop(w) + 0.1, "factor-and-offset"),
     (lambda weights: 1 - weights.std(dim=-1), "another-share"),
-    (lambda w: even_raw(w) / torch.log(torch.arange(2, w.shape[1] + 2)), "another-divisor"),
     (lambda w: w, "shape"),
     (lambda w: even_loop(w).squeeze(0), "axis-of-one"),
-    (lambda w: even_loop(w).squeeze(-1), "axis-of-one"),
     (lambda w: torch.ones(w.shape[:2]) if w.shape[-1] == 1 else even_loop(w), "first-row-one"),
     (even_if_nothing_stands_out, "some-positions"),
 ]
@@ -242,11 +163,6 @@ def evenness_squared(weights):
     top = torch.arange(1, weights.shape[-1] + 1).log()
     top[0] = 1
     return (e / top) ** 2
-
-
-def evenness_of_the_largest(weights):
-    e = -torch.special.xlogy(weights, weights).sum(-1)
-    return e / e.max()
 
 
 def evenness_of_sample_zero(weights):
@@ -279,29 +195,11 @@ def ones_written_over_zeros(weights):
     return entropy / largest
 
 
-# Overlooked a sentence. "Those could be seen, so they count among the t + 1."
-def among_those_that_have_weight(weights):
-    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
-    choices = (weights > 0).sum(dim=-1)
-    largest = torch.log(choices.float())
-    return torch.where(choices > 1, entropy / largest, torch.zeros_like(entropy))
-
-
-def share_of_the_largest_seen(weights):
-    """Divides by the largest entropy that row t has in the batch, not by the largest possible."""
-    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
-    largest = entropy.max(dim=0).values
-    return entropy / largest.clamp(min=1e-9)
-
-
 UNLISTED = {
     1: [
-        (evenness_squared, "transformed"),
-        (evenness_of_the_largest, "largest-found"),
-        (evenness_of_sample_zero, "as-if-weights-first-for-all"),
+        (evenness_squared, "squared-your-shares"),
+        (evenness_of_sample_zero, "used-the-first-item-of-your-entropies-for-all-items"),
     ],
-    5: [(divisors_clamped_at_one, "another-divisor")],
+    5: [(divisors_clamped_at_one, "used-1-instead-of-1eminus-9-in-your-divisors")],
     6: [(divisor_of_row_one_for_row_zero, "error"), (ones_written_over_zeros, "changes-its-input")],
-    7: [(among_those_that_have_weight, "counts-what-is-seen")],
-    13: [(share_of_the_largest_seen, "another-divisor")],
 }

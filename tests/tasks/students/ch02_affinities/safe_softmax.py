@@ -56,11 +56,6 @@ def soft_shifted_by_one(scores):
     return torch.nan_to_num(powers / powers.sum(1, keepdim=True))
 
 
-def soft_centred(scores):
-    powers = torch.exp(scores - torch.mean(scores, dim=1, keepdim=True))
-    return powers / powers.sum(1, keepdim=True)
-
-
 def soft_max_laid_flat(scores):
     powers = torch.exp(scores - torch.max(scores, dim=1).values)
     return powers / powers.sum(1, keepdim=True)
@@ -69,10 +64,6 @@ def soft_max_laid_flat(scores):
 def soft_max_of_columns(scores):
     powers = torch.exp(scores - torch.max(scores, dim=0, keepdim=True).values)
     return powers / powers.sum(1, keepdim=True)
-
-
-def soft_divided(scores):
-    return F.softmax(scores / scores.max(dim=1, keepdim=True).values, dim=1)
 
 
 def soft_powers(scores):
@@ -130,36 +121,27 @@ def _shares(powers):
     return powers / powers.sum(1, keepdim=True)
 
 
-def safe_causal(scores):
-    seen = torch.ones_like(scores).tril().bool()
-    return torch.where(seen, scores, -math.inf).softmax(1)
-
-
-def safe_sigmoid(scores):
-    powers = 1 / (1 + torch.exp(-scores))
-    return powers / powers.sum(1, keepdim=True)
+def hidden_becomes_minus_ten_thousand(scores):
+    empty = torch.isinf(scores).all(dim=-1, keepdim=True)
+    scores = scores.nan_to_num(neginf=-10_000.0)
+    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).masked_fill(empty, 0.0)
 
 
 WRONG = {
-    "sum-not-shifted": safe_numerator,
     "shifted-by-another-number": safe_by_the_row_before,
-    "causal-too": safe_causal,
-    "sigmoids": safe_sigmoid,
     "clamped-scores": soft_clip,
     "overflow": soft_float64,
     "global-maximum": soft_shifted_by_one,
-    "subtracts-mean": soft_centred,
     "keepdim-forgotten": soft_max_laid_flat,
-    "maximum-of-columns": soft_max_of_columns,
-    "divides-by-maximum": soft_divided,
     "softmax-over-queries": lambda scores: F.softmax(scores, 0),
-    "not-normalised": soft_powers,
     "zero-mask": soft_zeroed,
     "empty-row-uniform": soft_large_negative,
+    "not-normalised": soft_powers,
     "empty-row-nan": lambda scores: F.softmax(scores, 1),
-    "negated-scores": lambda scores: soft_where(torch.where(scores.isneginf(), scores, -scores)),
     "logarithms": lambda scores: F.log_softmax(scores, 1),
-    "softmax-twice": lambda scores: soft_library(soft_library(scores)),
+    "emptied": lambda scores: soft_rows(scores) * ~scores.isinf().any(1, keepdim=True),
+    "low-fill": hidden_becomes_minus_ten_thousand,
 }
 
 
@@ -177,31 +159,17 @@ def soft_with_something_added(scores):
 
 
 ODD = [
-    (lambda scores: soft_library(scores.clamp(min=-6)), "hidden-weigh"),
-    (
-        lambda scores: soft_library(torch.where(scores.abs() > 1e3, scores / 1e3, scores)),
-        "large-scores-scaled",
-    ),
-    (
-        lambda scores: soft_powers(scores).nan_to_num(0) / soft_powers(scores).nan_to_num(0).sum(),
-        "one-divisor-for-all",
-    ),
-    (
-        lambda scores: F.one_hot(scores.argmax(1), len(scores)) * (scores > -torch.inf),
-        "largest-alone",
-    ),
-    (
-        lambda scores: soft_library(scores.relu().masked_fill(scores.isinf(), -torch.inf)),
-        "softmax-of-other-scores",
-    ),
-    (soft_with_a_high_limit, "limit-too-high"),
+    (soft_max_of_columns, "some-rows"),
+    (safe_numerator, "zero-rows"),
+    (lambda scores: soft_library(soft_library(scores)), "applied-a-softmax-to-your-weights"),
+    (lambda scores: soft_library(scores.clamp(min=-6)), "hidden-places-weigh"),
+    (soft_with_a_high_limit, "rows-do-not-sum-to-one"),
     (safe_in_the_first_row, "empty-row-nan"),
     (soft_half_rows, "halved-your-weights"),
     (soft_halved, "scores-times-a-factor"),
-    (soft_cut_and_hidden, "made-equal"),
+    (soft_cut_and_hidden, "clamped-scores"),
     (soft_with_something_added, "something-added"),
-    (lambda scores: soft_rows(scores) * ~scores.isinf().any(1, keepdim=True), "emptied"),
-    (lambda scores: soft_library(scores) * (not scores.isinf().all(1).any()), "all-emptied"),
+    (lambda scores: soft_library(scores) * (not scores.isinf().all(1).any()), "all-alike"),
     (
         lambda scores: soft_library(
             scores.sub(scores.amax(1, keepdim=True).clamp(min=0)).exp().log()
@@ -231,24 +199,11 @@ def softmax_dropping_small(scores):
     return torch.where(p < 0.05, torch.zeros_like(p), p)
 
 
-def softmax_less_the_largest_of_all(scores):
-    powers = (scores - scores.max()).exp()
-    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
-
-
 def minus_infinity_replaced_where_it_stands(scores):
     hidden = scores == -torch.inf
     scores[hidden] = -1e30
     powers = (scores - scores.amax(dim=-1, keepdim=True)).exp().masked_fill(hidden, 0.0)
     return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
-
-
-# "ordinary scores, some of them −∞ because a mask has hidden them"; "as small as −10,000"
-def hidden_becomes_minus_ten_thousand(scores):
-    empty = torch.isinf(scores).all(dim=-1, keepdim=True)
-    scores = scores.nan_to_num(neginf=-10_000.0)
-    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-    return (powers / powers.sum(dim=-1, keepdim=True)).masked_fill(empty, 0.0)
 
 
 # "rows in which every score is −∞. Such a row may see nothing": and no other row
@@ -258,29 +213,6 @@ def empty_if_the_first_is_hidden(scores):
     powers = (scores - largest).exp()
     weights = powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
     return weights.masked_fill(empty, 0.0)
-
-
-# "a row of nothing but −inf is all 0": a row of nothing but −10,000 is not
-def smallest_score_is_no_score(scores):
-    largest = scores.amax(dim=1, keepdim=True)
-    empty = largest <= -10_000
-    powers = (scores - largest.masked_fill(empty, 0.0)).exp().masked_fill(empty, 0.0)
-    return powers / powers.sum(dim=1, keepdim=True).clamp(min=1e-30)
-
-
-# Read "as small as −10,000" and wrote this number for −∞, so that there is no NaN.
-# "some of them −∞ because a mask has hidden them"
-def ten_thousand_for_infinity(scores):
-    scores = scores.clamp(min=-10_000)
-    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-    return powers / powers.sum(dim=-1, keepdim=True)
-
-
-# Knows that exp overflows at 88 and cuts everything off below.
-# "scores as large as 10,000 and as small as −10,000, also in the same row"
-def large_scores_cut_off(scores):
-    powers = scores.clamp(max=80).exp()
-    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-38)
 
 
 # Fixed the division by zero in the way one learns first.
@@ -297,11 +229,7 @@ UNLISTED = {
         (softmax_to_base_two, "used-exp2-instead-of-exp-in-the-powers"),
         (softmax_dropping_small, "rows-do-not-sum-to-one"),
     ],
-    2: [(softmax_less_the_largest_of_all, "global-maximum")],
     3: [(minus_infinity_replaced_where_it_stands, "changes-its-input")],
-    4: [(hidden_becomes_minus_ten_thousand, "hidden-places-weigh")],
     5: [(empty_if_the_first_is_hidden, "emptied")],
-    6: [(smallest_score_is_no_score, "emptied")],
-    8: [(ten_thousand_for_infinity, "made-equal"), (large_scores_cut_off, "clamped-scores")],
     9: [(one_added_to_every_sum, "added-1-to-the-sums")],
 }

@@ -86,11 +86,6 @@ def var_from_zero(queries, keys):
     return plain, plain / torch.arange(len(plain)).clamp(min=1)
 
 
-def var_wrong_way(queries, keys):
-    products = torch.cumsum(queries * keys, 1)
-    return products.var(dim=1), products.var(dim=1)
-
-
 def var_forgets_scale(queries, keys):
     plain, _ = var_numpy(queries, keys)
     return plain, plain.copy()
@@ -157,27 +152,13 @@ def spread_of_rows(queries, keys):
     return torch.stack(plain), torch.stack([one / d for d, one in enumerate(plain, start=1)])
 
 
+def sizes_counted_from_zero(queries, keys):
+    products = (queries * keys).cumsum(dim=1)
+    d = torch.arange(products.shape[1]).clamp(min=1)
+    return products.var(dim=0), (products / d.sqrt()).var(dim=0)
+
+
 WRONG = {
-    "pairs-for-entries": spread_of_rows,
-    "never-added-up": lambda q, k: _spread_by_d(q, k, lambda products: products, _over_root),
-    "products-multiplied": lambda q, k: _spread_by_d(
-        q, k, lambda products: products.prod(1), _over_root
-    ),
-    "sizes-not-products": lambda q, k: _spread_by_d(
-        q, k, lambda products: products.abs().sum(1), _over_root
-    ),
-    "scale-by-pairs": lambda q, k: _spread_by_d(
-        q, k, _total, lambda one, d: (one / math.sqrt(len(one))).var()
-    ),
-    "multiplied-by-root": lambda q, k: _spread_by_d(
-        q, k, _total, lambda one, d: (one * math.sqrt(d)).var()
-    ),
-    "second-is-deviation": lambda q, k: _spread_by_d(
-        q, k, _total, lambda one, d: (one / math.sqrt(d)).std()
-    ),
-    "variance-of-one-number": lambda q, k: _spread_by_d(
-        q, k, lambda products: products.sum(), _over_root
-    ),
     "no-scale": var_forgets_scale,
     "scale-by-channels": var_one_scale,
     "scale-by-d": var_by_d,
@@ -190,15 +171,10 @@ WRONG = {
     "standard-deviation": var_std,
     "mean-square": var_squares,
     "starts-at-nothing": var_from_zero,
-    "variance-over-channels": var_wrong_way,
     "each-term-scaled": var_terms_scaled,
     "last-entries-first": lambda queries, keys: var_slices(queries.flip(-1), keys.flip(-1)),
     "product-of-sums": var_of_a_product_of_sums,
     "first-scaled-too": lambda queries, keys: [var_numpy(queries, keys)[1]] * 2,
-    "means-for-variances": lambda queries, keys: [
-        (queries * keys).cumsum(-1).div(torch.arange(1, keys.shape[1] + 1) ** power).mean(0)
-        for power in (0, 0.5)
-    ],
     "adds-up-pairs": lambda queries, keys: [
         (queries * keys).cumsum(0).var(0) / torch.arange(1, keys.shape[1] + 1) ** power
         for power in (0, 1)
@@ -208,47 +184,9 @@ WRONG = {
         / torch.arange(1, keys.shape[1] + 1) ** power
         for power in (0, 1)
     ],
-    "root-counted-from-0": lambda queries, keys: [
-        ((queries * keys).cumsum(1) / torch.arange(keys.shape[1]).float() ** power).var(0)
-        for power in (0, 0.5)
-    ],
-    "divided-by-lengths": lambda q, k: (
-        var_slices(q, k)[0],
-        torch.stack(
-            [
-                torch.cosine_similarity(q[:, : d + 1], k[:, : d + 1], dim=1).var()
-                for d in range(k.shape[1])
-            ]
-        ),
-    ),
-    "sums-added-again": lambda q, k: [
-        ((q * k).cumsum(1).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** power).var(0)
-        for power in (0, 0.5)
-    ],
-    "deviations-not-squared": lambda q, k: [
-        (dots - dots.mean(0)).abs().mean(0)
-        for dots in (
-            (q * k).cumsum(1),
-            (q * k).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** 0.5,
-        )
-    ],
-    "squares-not-divided": lambda q, k: [one * (len(q) - 1) for one in var_slices(q, k)],
-    "key-of-another-query": lambda q, k: var_slices(q, torch.cat([k[-1:], k[:-1]])),
-    "averaged-over-d": lambda q, k: [
-        var_slices(q, k)[0].cumsum(0) / torch.arange(1, k.shape[1] + 1) ** power for power in (1, 2)
-    ],
-    "last-missing": lambda q, k: [one[:-1] for one in var_slices(q, k)],
     "first-missing": lambda q, k: [one[1:] for one in var_slices(q, k)],
-    "sums-for-products": lambda q, k: [
-        ((q + k).cumsum(1) / torch.arange(1, k.shape[1] + 1) ** power).var(0) for power in (0, 0.5)
-    ],
-    "dots-made-positive": lambda q, k: _spread_by_d(
-        q, k, lambda products: products.sum(1).abs(), _over_root
-    ),
-    "vectors-standardised": lambda q, k: var_slices(
-        *((v - v.mean(0, keepdim=True)) / v.std(0, keepdim=True) for v in (q, k))
-    ),
     "one-for-each-pair": lambda q, k: [(q @ k.T / len(q) ** power).var(1) for power in (0, 0.5)],
+    "roots-from-0": sizes_counted_from_zero,
 }
 
 
@@ -266,6 +204,18 @@ def var_of_one_entry_is_nothing(queries, keys):
 
 
 ODD = [
+    (spread_of_rows, "not-finite"),
+    (
+        lambda q, k: _spread_by_d(q, k, lambda products: products.prod(1), _over_root),
+        "used-cumprod-instead-of-cumsum-in-the-dot-products",
+    ),
+    (
+        lambda q, k: _spread_by_d(q, k, _total, lambda one, d: (one * math.sqrt(d)).var()),
+        "multiplied-instead-of-dividing-by-the-root-of-how-many-entries-count-in-the-divided-"
+        "dot-products",
+    ),
+    (lambda q, k: var_slices(q, torch.cat([k[1:], k[:1]])), "as-if-queries-of-the-one-before"),
+    (lambda q, k: [one[:-1] for one in var_slices(q, k)], "shape"),
     (lambda q, k: [one * 0.8 for one in var_slices(q, k)], "another-divisor"),
     (var_twice, "wrong-scale"),
     (lambda q, k: (q * k).sum(1).var(), "type"),
@@ -285,42 +235,4 @@ def variance_exchanged(queries, keys):
     return (sums / d.sqrt()).var(0), sums.var(0)
 
 
-# "after each of these dot products has been divided by √d", d = 1, 2, …, D
-def sizes_counted_from_zero(queries, keys):
-    products = (queries * keys).cumsum(dim=1)
-    d = torch.arange(products.shape[1]).clamp(min=1)
-    return products.var(dim=0), (products / d.sqrt()).var(dim=0)
-
-
-# "the variance, over the N pairs, of the dot product of the first d entries"
-def variances_of_the_products_added_up(queries, keys):
-    variances = (queries * keys).var(dim=0).cumsum(dim=0)
-    d = torch.arange(1, queries.shape[1] + 1)
-    return variances, variances / d
-
-
-# "the same after each of these dot products has been divided by √d": each term by a root of its own
-def terms_divided_before_the_sum(queries, keys):
-    products = queries * keys
-    d = torch.arange(1, products.shape[1] + 1)
-    return products.cumsum(dim=1).var(dim=0), (products / d.sqrt()).cumsum(dim=1).var(dim=0)
-
-
-# Copied `queries @ keys.T` from the chapter.
-# "Query n belongs to key n; other pairs don't matter here."
-def every_query_with_every_key(queries, keys):
-    first, second = [], []
-    for d in range(1, queries.shape[1] + 1):
-        dots = queries[:, :d] @ keys[:, :d].T
-        first.append(dots.var())
-        second.append((dots / math.sqrt(d)).var())
-    return torch.stack(first), torch.stack(second)
-
-
-UNLISTED = {
-    1: [(variance_exchanged, "first-scaled-too")],
-    4: [(sizes_counted_from_zero, "wrong-scale")],
-    5: [(variances_of_the_products_added_up, "adds-variances")],
-    6: [(terms_divided_before_the_sum, "each-term-scaled")],
-    9: [(every_query_with_every_key, "all-pairs")],
-}
+UNLISTED = {1: [(variance_exchanged, "first-scaled-too")]}
