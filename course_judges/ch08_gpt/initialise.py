@@ -51,11 +51,13 @@ def initialise(model: nn.Module, ends: list[str], std: float) -> None:
             nn.init.normal_(parameter, std=std)
 
 
+_Draw = Callable[[Tensor, float, int], object]
+_Spread = Callable[[float, int], float]
+
+
 def _draws(
-    plain: Callable[[Tensor, float], object] = lambda p, std: nn.init.normal_(p, std=std),
-    end: Callable[[Tensor, float, int], object] = lambda p, std, K: nn.init.normal_(
-        p, std=std / math.sqrt(K)
-    ),
+    plain: _Draw = lambda p, std, _: nn.init.normal_(p, std=std),
+    end: _Draw = lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(K)),
     bias: Callable[[Tensor, float], object] = lambda p, _: nn.init.zeros_(p),
     norm: Callable[[Tensor, float], object] = lambda p, _: nn.init.ones_(p),
 ) -> Callable[[nn.Module, list[str], float], None]:
@@ -68,10 +70,30 @@ def _draws(
                     bias(parameter, std)
                 elif parameter.ndim == 1:
                     norm(parameter, std)
-                elif name in ends:
-                    end(parameter, std, len(ends))
                 else:
-                    plain(parameter, std)
+                    (end if name in ends else plain)(parameter, std, len(ends))
+
+    return answer
+
+
+def _normal(
+    plain: _Spread = lambda std, _: std, end: _Spread = lambda std, K: std / math.sqrt(K)
+) -> Callable[[nn.Module, list[str], float], None]:
+    """An answer whose matrices have other standard deviations: `plain(std, K)`, `end(std, K)`."""
+    return _draws(
+        lambda p, std, K: nn.init.normal_(p, std=plain(std, K)),
+        lambda p, std, K: nn.init.normal_(p, std=end(std, K)),
+    )
+
+
+def _all_but(*left: str) -> Callable[[nn.Module, list[str], float], None]:
+    """An answer that leaves these parameters as they are."""
+
+    def answer(model: nn.Module, ends: list[str], std: float) -> None:
+        held = {name: model.get_parameter(name).detach().clone() for name in left}
+        initialise(model, ends, std)
+        for name, value in held.items():
+            model.get_parameter(name).data.copy_(value)
 
     return answer
 
@@ -86,22 +108,6 @@ def _by_the_last_name(model: nn.Module, ends: list[str], std: float) -> None:
         else:
             small = name.removesuffix(".weight").split(".")[-1] in last
             nn.init.normal_(parameter, std=std / math.sqrt(len(ends)) if small else std)
-
-
-def _all_but_the_ends_divided(model: nn.Module, ends: list[str], std: float) -> None:
-    K = math.sqrt(len(ends))
-    _draws(
-        plain=lambda p, std: nn.init.normal_(p, std=std / K),
-        end=lambda p, std, _: nn.init.normal_(p, std=std),
-    )(model, ends, std)
-
-
-def _everywhere_divided(model: nn.Module, ends: list[str], std: float) -> None:
-    small = std / math.sqrt(len(ends))
-    _draws(
-        plain=lambda p, _: nn.init.normal_(p, std=small),
-        end=lambda p, *_: nn.init.normal_(p, std=small),
-    )(model, ends, std)
 
 
 def _std(evidence: Evidence) -> float:
@@ -263,8 +269,10 @@ def _called(evidence: Evidence) -> list[str]:
 
 
 def _fed_nothing(evidence: Evidence) -> str:
-    """What norms do if their weights are drawn like those of a matrix."""
+    """Where such weights of norms come from, and what they do."""
     means, farthest = evidence.yours("start.norms_mean"), evidence.yours("start.norms")
+    if evidence.yours("start.norms_kept"):
+        return "You left them as they were, but they are only 1 in a new model."
     if np.allclose(means, 0, atol=1e-6) and np.allclose(farthest, 1, atol=1e-6):
         return "All of them are 0, so the branches see nothing of the stream."
     if np.abs(means).max() > 0.2 or farthest.max() > 1.5:
@@ -284,34 +292,11 @@ def _some_ends(evidence: Evidence) -> str:
     {number(float(ends[off[0]]))} instead of {number(wanted)}.""")
 
 
-_SPREADS: dict[str, Callable[[float, int], float]] = {
-    "√(std / N)": lambda std, N: math.sqrt(std / N),
-    "std / √(N / 2)": lambda std, N: std / math.sqrt(N / 2),
-    "std / (2 · N)": lambda std, N: std / (2 * N),
-    "std / N²": lambda std, N: std / N**2,
-    "std² / N": lambda std, N: std**2 / N,
-    "std² / √N": lambda std, N: std**2 / math.sqrt(N),
-    "std / √(N + 1)": lambda std, N: std / math.sqrt(N + 1),
-    "std / √(N − 1)": lambda std, N: std / math.sqrt(N - 1),
-    "std / ∛N": lambda std, N: std / N ** (1 / 3),
-}
-
-
-def _source(evidence: Evidence) -> str:
-    """A sentence on which other formula the standard deviations of all ends are near to; empty if
-    none is, or if two are.
-    """
-    std, N, ends = _std(evidence), evidence.number("K"), evidence.yours("start.ends")
-    near = [
-        words for words, of in _SPREADS.items() if (np.abs(ends / of(std, N) - 1) < _NEAR).all()
-    ]
-    middle = float(ends.mean())
-    fits = [words for words in near if abs(middle / _SPREADS[words](std, N) - 1) < 0.02]
-    return f" That is about {fits[0]}, with N branches." if len(fits) == 1 else ""
-
-
-def _branch_end(evidence: Evidence, which: int) -> str:
-    return f"matrix {which} of {len(evidence.yours('start.ends'))} in `ends`"
+def _of_half_as_many(evidence: Evidence) -> str:
+    """A sentence if all ends were divided as if there were half as many; else empty."""
+    wanted = _std(evidence) / math.sqrt(evidence.number("K") / 2)
+    fits = _near(evidence.yours("start.ends"), wanted)
+    return " That is about std / √(N / 2), with N branches." if fits else ""
 
 
 def _all_left(evidence: Evidence) -> bool:
@@ -385,7 +370,7 @@ def _something_off(evidence: Evidence) -> Finding | None:
         means = evidence.yours("start.means")
         which = int(np.abs(means).argmax())
         names = _called(evidence)
-        whose = names[which] if which < len(names) else _branch_end(evidence, which - len(names))
+        whose = names[which] if which < len(names) else "a matrix in `ends`"
         spread = float(np.concatenate([spreads, evidence.yours("start.ends")])[which])
         return Finding(
             "other-mean",
@@ -406,7 +391,7 @@ def _something_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "other-ends",
             "The matrices at the end of a branch have the wrong standard deviation.",
-            _some_ends(evidence) + _source(evidence),
+            _some_ends(evidence) + _of_half_as_many(evidence),
             START,
         )
     if not _norms_right(evidence) or not _biases_right(evidence):
@@ -475,12 +460,7 @@ _chapters_deviation = mistake(
     f"Your matrices have the chapter's standard deviation, {_CHAPTERS:g}, instead of `std`.",
     lambda e: f"Here std is {_std(e):g}, but yours is {number(_plain_ratio(e) * _std(e))}.",
     recognized=_is_a_constant,
-)(
-    _draws(
-        plain=lambda p, _: nn.init.normal_(p, std=_CHAPTERS),
-        end=lambda p, _, K: nn.init.normal_(p, std=_CHAPTERS / math.sqrt(K)),
-    )
-)
+)(_normal(lambda *_: _CHAPTERS, lambda _, K: _CHAPTERS / math.sqrt(K)))
 
 _hot_start = mistake(
     "Your weights have a standard deviation of 1 instead of `std`.",
@@ -490,31 +470,21 @@ _hot_start = mistake(
     write `std=std`; a `randn` has to be multiplied by `std`.""")
     ),
     recognized=_plain_is(lambda std: 1 / std),
-)(
-    _draws(
-        plain=lambda p, _: nn.init.normal_(p),
-        end=lambda p, _, K: nn.init.normal_(p, std=1 / math.sqrt(K)),
-    )
-)
+)(_normal(lambda *_: 1.0, lambda _, K: 1 / math.sqrt(K)))
 
 _all_zero = mistake(
     "You set all matrices to 0.",
     lambda e: unwrapped(f"""{_loss(e)} So the loss is fine at the start, but the model can't learn:
     equal channels get equal gradients, so they never become different."""),
     recognized=lambda e: not (e.yours("start.plain").any() or e.yours("start.ends").any()),
-)(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
+)(_normal(lambda *_: 0.0, lambda *_: 0.0))
 
 _variance_for_deviation = mistake(
     "You took the root of `std`, but it is already a standard deviation, not a variance.",
     lambda e: unwrapped(f"""With std = {_std(e):g} your standard deviation is
     {number(_plain_ratio(e) * _std(e))}. {_loss(e)}"""),
     recognized=_plain_is(lambda std: std**-0.5),
-)(
-    _draws(
-        plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
-        end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
-    )
-)
+)(_normal(lambda std, _: math.sqrt(std), lambda std, K: math.sqrt(std / K)))
 
 _variance_given = mistake(
     "The standard deviation of your matrices is the square of `std`, but that's the variance.",
@@ -522,12 +492,7 @@ _variance_given = mistake(
     the square of {_std(e):g} is {number(_std(e) ** 2)}. `nn.init.normal_` takes the standard
     deviation itself, and so does a factor for `randn`.{_ends_beside(e)}"""),
     recognized=_plain_is(lambda std: std),
-)(
-    _draws(
-        plain=lambda p, std: nn.init.normal_(p, std=std**2),
-        end=lambda p, std, K: nn.init.normal_(p, std=std**2 / K),
-    )
-)
+)(_normal(lambda std, _: std**2, lambda std, K: std**2 / K))
 
 _not_normal = mistake(
     "Your matrices have the right standard deviation, but they aren't normal.",
@@ -539,7 +504,7 @@ _not_normal = mistake(
     ),
 )(
     _draws(
-        plain=lambda p, std: nn.init.uniform_(p, -(3**0.5) * std, 3**0.5 * std),
+        plain=lambda p, std, _: nn.init.uniform_(p, -(3**0.5) * std, 3**0.5 * std),
         end=lambda p, std, K: nn.init.uniform_(p, -std * (3 / K) ** 0.5, std * (3 / K) ** 0.5),
     )
 )
@@ -553,13 +518,13 @@ _uniform_of_that_width = mistake(
     ),
 )(
     _draws(
-        plain=lambda p, std: nn.init.uniform_(p, -std, std),
+        plain=lambda p, std, _: nn.init.uniform_(p, -std, std),
         end=lambda p, std, K: nn.init.uniform_(p, -std / math.sqrt(K), std / math.sqrt(K)),
     )
 )
 
 
-@mistake(
+_embeddings_forgotten = mistake(
     "You set the layers, but left the embeddings as they were.",
     lambda e: unwrapped(f"""The token embedding has a standard deviation of
     {number(float(e.yours("start.plain")[0]))}, and so has the output layer, which shares its
@@ -567,17 +532,7 @@ _uniform_of_that_width = mistake(
     recognized=lambda e: (
         bool(e.yours("start.left")[:2].all()) and _near(e.yours("start.plain")[2:], _std(e))
     ),
-)
-def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None:
-    for name, part in model.named_modules():
-        if isinstance(part, nn.Linear) and name != "output":
-            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
-            nn.init.normal_(part.weight, std=std / scale)
-        elif isinstance(part, nn.LayerNorm):
-            nn.init.ones_(part.weight)
-        bias = getattr(part, "bias", None)
-        if isinstance(bias, Tensor):
-            nn.init.zeros_(bias)
+)(_all_but("tokens.weight", "positions"))
 
 
 @mistake(
@@ -596,7 +551,7 @@ def _untied(model: nn.Module, ends: list[str], std: float) -> None:
     output.weight = nn.Parameter(torch.randn_like(output.weight) * std)
 
 
-@mistake(
+_parameter_of_no_layer = mistake(
     "You left the position embedding as it was.",
     unwrapped("""It is an `nn.Parameter` of the model itself and in no `nn.Embedding`, so
     a loop over layers doesn't find it. Loop over `model.named_parameters()`."""),
@@ -604,18 +559,7 @@ def _untied(model: nn.Module, ends: list[str], std: float) -> None:
         np.flatnonzero(e.yours("start.left")).tolist() == [1]
         and _near(np.delete(e.yours("start.plain"), 1), _std(e))
     ),
-)
-def _parameter_of_no_layer(model: nn.Module, ends: list[str], std: float) -> None:
-    for name, part in model.named_modules():
-        if isinstance(part, nn.Linear | nn.Embedding):
-            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
-            nn.init.normal_(part.weight, std=std / scale)
-        elif isinstance(part, nn.LayerNorm):
-            nn.init.ones_(part.weight)
-        bias = getattr(part, "bias", None)
-        if isinstance(bias, Tensor):
-            nn.init.zeros_(bias)
-
+)(_all_but("positions"))
 
 _ends_not_scaled = mistake(
     "Your matrices at the end of a branch have the same standard deviation as all others.",
@@ -624,7 +568,7 @@ _ends_not_scaled = mistake(
     fills them again. Inside a part of the model, `named_parameters()` gives shorter names, which
     aren't in `ends`."""),
     recognized=_ends_are(lambda _: 1.0),
-)(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
+)(_normal(end=lambda std, _: std))
 
 _all_divided = mistake(
     "You divided by the root of the number of branches everywhere instead of only in `ends`.",
@@ -632,13 +576,13 @@ _all_divided = mistake(
         f"{_times_std(e)}. Only those in `ends` should have 1 / √{e.number('K')} times `std`."
     ),
     recognized=lambda e: _ends_right(e) and _plain_is_small(e),
-)(_everywhere_divided)
+)(_normal(plain=lambda std, K: std / math.sqrt(K)))
 
 _others_divided = mistake(
     "You made the wrong matrices smaller, those that don't end a branch.",
     lambda e: f"{_times_std(e)}, but those in `ends` have {number(_ends_ratio(e))} times `std`.",
     recognized=lambda e: _near(e.yours("start.ends"), _std(e)) and _plain_is_small(e),
-)(_all_but_the_ends_divided)
+)(_normal(lambda std, K: std / math.sqrt(K), lambda std, _: std))
 
 _same_name_elsewhere = mistake(
     "You made a matrix smaller whose name only ends like one of those in `ends`.",
@@ -656,51 +600,32 @@ _divided_by_the_count = mistake(
     "You divided by the number of branches instead of its root. It is the variances that add up.",
     _spreads,
     recognized=_ends_are(lambda K: 1 / K),
-)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
+)(_normal(end=lambda std, K: std / K))
 
 _multiplied_by_the_root = mistake(
     "You multiplied by the root of the number of branches instead of dividing by it.",
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream.",
     recognized=_ends_are(lambda K: K**0.5),
-)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std * math.sqrt(K))))
+)(_normal(end=lambda std, K: std * math.sqrt(K)))
 
 _one_branch_more = mistake(
     "You divided by the root of one branch more than there are.",
     lambda e: f"{_spreads(e)} √{e.number('K') + 1} would give yours.",
     recognized=lambda e: _plain_right(e) and _ends_nearer(e, e.number("K") + 1),
-)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(K + 1))))
+)(_normal(end=lambda std, K: std / math.sqrt(K + 1)))
 
 _one_branch_fewer = mistake(
     "You divided by the root of one branch fewer than there are.",
     lambda e: f"{_spreads(e)} √{e.number('K') - 1} would give yours.",
     recognized=lambda e: _plain_right(e) and _ends_nearer(e, e.number("K") - 1),
-)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(K - 1))))
+)(_normal(end=lambda std, K: std / math.sqrt(K - 1)))
 
 _counted_twice = mistake(
     unwrapped("""You divided by √(2 · branches), but `ends` already lists every branch. The 2 is for
     counting blocks with two branches each, as in the chapter."""),
     _spreads,
     recognized=_ends_are(lambda K: (2 * K) ** -0.5),
-)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
-
-
-def _norms_left(evidence: Evidence) -> str:
-    far = float(evidence.yours("start.norms").max())
-    if _biases_right(evidence):
-        return f"They are only 1 in a new model, but this one wasn't new: one was {far:.2f} off."
-    return unwrapped(f"""Norms only have weights of 1 and biases of 0 in a new model, but this one
-    wasn't new. One weight was {far:.2f} away from 1, and not all biases of the model are 0 now.""")
-
-
-@mistake(
-    "You left the weights of the norms as they were.",
-    _norms_left,
-    recognized=lambda e: (
-        _plain_right(e) and not _norms_right(e) and bool(e.yours("start.norms_kept"))
-    ),
-)
-def _norms_as_they_were(model: nn.Module, ends: list[str], std: float) -> None:
-    _draws(norm=lambda *_: None)(model, ends, std)
+)(_normal(end=lambda std, K: std / math.sqrt(2 * K)))
 
 
 _norms_set_small = mistake(

@@ -267,7 +267,6 @@ WRONG = {
     "chapters-deviation": set_matrices(lambda p, _: 0.02 * torch.randn_like(p)),
     "all-divided": small_everywhere(lambda is_end: True),
     "others-divided": small_everywhere(lambda is_end: not is_end),
-    "norms-as-they-were": fresh_norms_expected,
     "norms-set-small": draw_where("norm.weight"),
     "biases-drawn": draw_where("bias", lambda std: 0.1),
 }
@@ -280,6 +279,7 @@ ODD = [
     (around_std, "other-mean"),
     (last_end_forgotten, "other-ends"),
     (token_embedding_left, "other-spread"),
+    (fresh_norms_expected, "norms-set-small"),
     (xavier, "other-spread"),
     (cut_at_one_deviation, "other-spread"),
     (std_by_place, "hot-start"),
