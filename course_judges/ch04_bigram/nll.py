@@ -136,14 +136,16 @@ def _divides_by_tokens(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
     return _with_perplexity(total / sum(len(t) for t in texts))
 
 
-@mistake(
+_transposed_table = mistake(
     "You read the table as `P[next, current]` instead of `P[current, next]`.",
     _two_nlls,
     COUNTING,
     cases=("short.nll",),
+)(
+    Like(
+        "exchanged-the-indices-the-current-symbols-and-the-next-symbols-in-the-probabilities-of-the-steps"
+    )
 )
-def _transposed_table(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    return nll_and_perplexity(probabilities.T, texts)
 
 
 @mistake(

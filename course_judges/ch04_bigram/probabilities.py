@@ -194,13 +194,12 @@ def _as_if_k(evidence: Evidence) -> Finding | None:
     made = (counts + a)[total > 0] / total[total > 0, None]
     if abs(a - k) < 1e-3 or not np.allclose(mine[total > 0], made, atol=1e-4):
         return None
-    said = f" That is k / V = {k:g} / {V}." if k and abs(a - k / V) < 1e-3 else ""
     i, j = _farthest_off(mine, evidence.right(case))
     return Finding(
         "another-k",
         f"With k = {k:g} your table is the one for k = {number(a)}.",
         f"{f'Each count should grow by {k:g}' if k else 'Nothing should be added'}, but your "
-        f"counts grow by {number(a)}.{said} For symbol {j} after symbol {i} you have "
+        f"counts grow by {number(a)}. For symbol {j} after symbol {i} you have "
         f"{number(mine[i, j])} instead of {number(evidence.right(case)[i, j])}.",
         UNSEEN,
     )
@@ -545,6 +544,13 @@ def _k_where_counted(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 )
 def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_counts_of(tokens, vocab_size).clamp(min=k))
+
+
+_k_shared_out = mistake(
+    "You added k / V to every count, but each count should grow by `k` itself.",
+    lambda e: f"{_row_at_k(e)} {_UNNOTICED}",
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k / vocab_size))
 
 
 @mistake(

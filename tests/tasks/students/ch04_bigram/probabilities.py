@@ -228,6 +228,7 @@ WRONG = {
     "without-minlength": as_many_counts_as_there_are,
     "k-where-counted": more_where_there_is_some,
     "k-as-least-count": never_less_than_k,
+    "k-shared-out": lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
     "last-text-left-out": lambda tokens, V, k: probabilities_by_put(tokens[:-1], V, k),
     "both-directions": lambda tokens, V, k: probabilities_by_put(
         torch.cat([tokens, tokens.flip(1)]), V, k
@@ -284,10 +285,7 @@ ODD = [
     (squeezed, "error"),
     (nothing_without_a_pair, "rows-do-not-sum-to-one"),
     (only_counts, "left-out-the-division-by-the-sums-of-the-rows-in-your-table"),
-    (
-        lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
-        "multiplied-the-counts-by-vocab-size",
-    ),
+    (lambda tokens, V, k: probabilities_by_loop(tokens, V, 2 * k), "another-k"),
     (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
     (
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),
