@@ -50,14 +50,17 @@ _last_part = measured_otherwise(
 
 
 # On the play, the upper end of this range is in reach of right runs.
-_SHARES_OF_PLAY = SLIPS["share-of-validation"]["play"] | {"one_percent": (2.567, 2.605)}
+_SHARES_OF_PLAY = {
+    **SLIPS["share-of-validation"]["play"],
+    "one_percent": (2.567, 2.605),
+}
 
 _share_of_validation = measured_otherwise(
     RANGES,
     "You probably cut the validation split to 1 % and 10 % as well.",
     "Only the text that you count becomes shorter. Measure all three losses on the whole "
     "validation split.",
-    SLIPS["share-of-validation"] | {"play": _SHARES_OF_PLAY},
+    {**SLIPS["share-of-validation"], "play": _SHARES_OF_PLAY},
 )
 
 _pairs_from_everywhere = measured_otherwise(

@@ -472,9 +472,11 @@ def _nothing_when_cool(evidence: Evidence) -> str:
 
 def _cool_ending(evidence: Evidence) -> str:
     case = _nothing_when_cool(evidence)
-    if case in evidence.answers.errors:
-        return f"The error says: “{words(evidence, case)}”."
-    return "Symbols without any probability are drawn."
+    return (
+        f"The error says: “{words(evidence, case)}”."
+        if case in evidence.answers.errors
+        else "Symbols without any probability are drawn."
+    )
 
 
 @mistake(
