@@ -1,7 +1,5 @@
 """Students' answers to 09/by-letter."""
 
-import math
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -79,12 +77,6 @@ def letters_from_the_edge(logits, x, y, boundary, longest):
             if place < longest and y[b, t] >= 0:
                 found[place].append(losses[b, t].item())
     return [sum(bucket) / len(bucket) for bucket in found]
-
-
-def letters_summed(logits, x, y, boundary, longest):
-    means = letters_numpy(logits, x, y, boundary, longest)
-    counts = [len(letters_loop_list(logits, x, y, boundary, longest)[k]) for k in range(longest)]
-    return means * np.array(counts)
 
 
 def letters_loop_list(logits, x, y, boundary, longest):
@@ -196,19 +188,12 @@ def letters_as_shares_of_all(logits, x, y, boundary, longest):
 
 WRONG = {
     "counts-from-the-row": letters_at(lambda x, boundary: _by_counter(x, boundary, first=0)),
-    "first-boundary-alone": letters_at(
-        lambda x, boundary: torch.arange(x.shape[1]) - (x == boundary).float().argmax(1)[:, None]
-    ),
-    "ignored-as-token-zero": letters_at(
-        _by_counter, counts=lambda y: y == y, target=lambda y: y.clamp(min=0)
-    ),
     "token-zero-left-out": letters_at(_by_counter, counts=lambda y: y >= 1),
     "places-from-one": letters_at(lambda x, boundary: _by_counter(x, boundary, offset=-1)),
     "up-to-that-place": letters_up_to,
     "zero-for-the-boundary": letters_from_zeros,
     "ends-left-out": letters_without_ends,
     "no-boundary-taken-for-one": letters_from_argmax,
-    "by-window-position": letters_of_window,
     "counted-from-the-target": letters_by_target,
     "window-taken-for-a-name": letters_from_the_edge,
     "padding-counts": lambda *given: letters_loop(*given, padded=True),
@@ -216,17 +201,8 @@ WRONG = {
     "rest-in-the-last-place": lambda *given: letters_loop(*given, clamp=True),
     "ignored-take-no-place": place_waits_at_ignored_targets,
     "shares-of-all": letters_as_shares_of_all,
-    "summed": letters_summed,
     "rows-averaged-first": letters_row_means,
 }
-
-
-def letters_without_short_names(logits, x, y, boundary, longest):
-    ends = F.pad(x == boundary, (0, 2))
-    one_letter = ends[:, :-2] & ends[:, 2:]
-    followed = F.pad(one_letter[:, :-1], (1, 0))
-    y = torch.where(one_letter | followed, -100, y)
-    return letters_numpy(logits, x, y, boundary, longest)
 
 
 def letters_of_two_places(logits, x, y, boundary, longest):
@@ -242,141 +218,20 @@ def letters_by_row_means(logits, x, y, boundary, longest):
     return found * (total / _nats(logits, y).sum())
 
 
-def letters_of_first_names(logits, x, y, boundary, longest):
-    """Stops where the first name of a row ends."""
-    names_begun = (x == boundary).cumsum(1)
-    return letters_numpy(logits, x, torch.where(names_begun == 1, y, -100), boundary, longest)
-
-
-def letters_in_places(place_of):
-    """`place_of(place, x, y, boundary)` says where a target goes, and −1 that it does not count."""
+def letters_with(losses_of=_nats, mean=np.mean):
+    """With other losses, or with something else than their mean."""
 
     def answer(logits, x, y, boundary, longest):
-        losses, table = _nats(logits, y), [[] for _ in range(longest)]
-        for b, row in enumerate(x.tolist()):
-            place = None
-            for t, token in enumerate(row):
-                place = 0 if token == boundary else None if place is None else place + 1
-                if place is None or y[b, t] < 0:
-                    continue
-                k = place_of(place, row[t + 1 :], y[b, : t + 1].tolist(), boundary)
-                if 0 <= k < longest:
-                    table[k].append(losses[b, t])
-        return torch.tensor([float(np.mean(k)) if len(k) else math.nan for k in table])
-
-    return answer
-
-
-def letters_of_later_targets(logits, x, y, boundary, longest):
-    return letters_numpy(logits[:, :-1], x[:, :-1], y[:, 1:], boundary, longest)
-
-
-def letters_with(losses_of=_nats, mean=np.mean, counts=lambda place, k: place == k):
-    """`losses_of(logits, x, y)`, and which `counts(place, k)` are in the `mean` of place k."""
-
-    def answer(logits, x, y, boundary, longest):
-        losses = losses_of(logits, y) if losses_of is _nats else losses_of(logits, x, y)
+        losses = losses_of(logits, y)
         places = np.full(x.shape, -1)
         for b, row in enumerate(x.tolist()):
             for t, token in enumerate(row):
                 began = t > 0 and places[b, t - 1] >= 0
                 places[b, t] = 0 if token == boundary else places[b, t - 1] + 1 if began else -1
         good = (y >= 0).numpy() & (places >= 0)
-        return [float(mean(losses.numpy()[counts(places, k) & good])) for k in range(longest)]
+        return [float(mean(losses.numpy()[(places == k) & good])) for k in range(longest)]
 
     return answer
-
-
-def lower_median(held):
-    return np.sort(held)[(len(held) - 1) // 2]
-
-
-def letters_until(stop):
-    """Leaves out what follows in a row once `stop(place, ignored, longest)` is true."""
-
-    def answer(logits, x, y, boundary, longest):
-        wanted = y.clone()
-        for b, row in enumerate(x.tolist()):
-            place = None
-            for t, token in enumerate(row):
-                place = 0 if token == boundary else None if place is None else place + 1
-                if place is not None and stop(place, bool(y[b, t] < 0), longest):
-                    wanted[b, t:] = -100
-                    break
-        return letters_numpy(logits, x, wanted, boundary, longest)
-
-    return answer
-
-
-def letters_set_back_late(logits, x, y, boundary, longest):
-    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
-    for b in range(len(x)):
-        place = None
-        for t in range(x.shape[1]):
-            if place is not None and place < longest and y[b, t] >= 0:
-                buckets[place].append(losses[b, t])
-            place = None if place is None else place + 1
-            if x[b, t] == boundary:
-                place = 0
-    return [torch.stack(bucket).mean() for bucket in buckets]
-
-
-def letters_of_whole_rows(logits, x, y, boundary, longest):
-    full = (y != -100).all(1)
-    return letters_numpy(logits[full], x[full], y[full], boundary, longest)
-
-
-def letters_after_any_boundary(logits, x, y, boundary, longest):
-    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
-    for b, t in (x == boundary).nonzero().tolist():
-        for k in range(min(longest, x.shape[1] - t)):
-            if y[b, t + k] >= 0:
-                buckets[k].append(losses[b, t + k])
-    return [torch.stack(bucket).mean() for bucket in buckets]
-
-
-def letters_of_earlier_names(logits, x, y, boundary, longest):
-    losses, buckets = _nats(logits, y), [[] for _ in range(longest)]
-    for b in range(len(x)):
-        seen = set()
-        for t in (x[b] == boundary).nonzero().flatten().tolist():
-            for k in range(min(longest, x.shape[1] - t)):
-                if t + k in seen:
-                    continue
-                seen.add(t + k)
-                if y[b, t + k] >= 0:
-                    buckets[k].append(losses[b, t + k])
-    return [torch.stack(bucket).mean() for bucket in buckets]
-
-
-def letters_down_the_rows(logits, x, y, boundary, longest):
-    steps = torch.arange(x.shape[1]).repeat(len(x), 1)
-    last = torch.where(x == boundary, steps, -1000).cummax(0).values
-    losses = _nats(logits, y)
-    return [losses[(steps - last == k) & (y >= 0)].mean() for k in range(longest)]
-
-
-WRONG |= {
-    "reset-too-late": letters_set_back_late,
-    "from-that-place": letters_with(counts=lambda place, k: place >= k),
-    "medians": letters_with(mean=lower_median),
-    "inputs-for-targets": letters_with(lambda logits, x, _: _nats(logits, x)),
-    "softmax-twice": letters_with(lambda logits, _, y: _nats(logits.softmax(-1), y)),
-    "pairs-mixed": letters_with(lambda logits, _, y: _nats(logits, y.T.reshape(y.shape))),
-    "logits-before": letters_with(
-        lambda logits, _, y: _nats(torch.cat([logits[:, -1:], logits[:, :-1]], 1), y)
-    ),
-    "rows-left-out": letters_of_whole_rows,
-    "stops-at-a-long-name": letters_until(lambda place, _, longest: place >= longest),
-    "beyond-the-end": letters_after_any_boundary,
-    "next-name-ignored": letters_of_earlier_names,
-    "maximum-down-the-columns": letters_down_the_rows,
-    "stops-at-ignored": letters_in_places(lambda k, _, read, __: -1 if -100 in read else k),
-    "whole-names-alone": letters_in_places(lambda k, rest, _, end: k if end in rest else -1),
-    "first-name-alone": letters_of_first_names,
-    "shifted-again": letters_of_later_targets,
-    "places-one-late": letters_in_places(lambda k, *_: k + 1),
-}
 
 
 def letters_per_row(logits, x, y, boundary, longest):
@@ -400,12 +255,11 @@ def letters_without_first_names(logits, x, y, boundary, longest):
 
 
 ODD = [
-    (letters_per_row, "one-divisor"),
+    (letters_per_row, "other-places"),
     (letters_smoothed, "other-losses"),
-    (lambda *given: np.exp(letters_with()(*given)), "perplexities"),
-    (letters_in_places(lambda k, *_: k or -1), "places-one-late"),
+    (lambda *given: np.exp(letters_with()(*given)), "raised-e-to-the-power-of-your-losses"),
+    (letters_of_window, "left-out-the-subtraction-of-where-the-last-name-began-in-the-places"),
     (letters_without_first_names, "nothing-counts"),
-    (letters_without_short_names, "other-places"),
     (letters_of_two_places, "one-too-many"),
     (letters_by_row_means, "not-finite"),
     (lambda *given: letters_loop(*given).squeeze(), "axis-of-one"),
