@@ -13,7 +13,7 @@ import torch
 
 from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch09_names.models import Echoes
@@ -55,32 +55,16 @@ class Speller:
     start: bool = True
     cropped: bool = True
     pinned: bool = False
-    place: int = -1
-    multiplied: bool = False
     forbidden: str = "-inf"
-    counted: Callable[[int], int] = lambda prefix: 0  # noqa: ARG005
     greedy: bool = False
-    stops: bool = True
-    end_kept: bool = False
     prefix_kept: bool = True
     own_list: bool = True
     larger: bool = True
     by_place: bool = False
     same_number: bool = False
-    tempered: bool = True
-    in_order: bool = True
-    off: int = 0
-    boundary_returned: bool = False
     context: Callable[[list[int], int], list[int]] | None = None
     limit: Callable[[int, int], int] = lambda longest, given: longest  # noqa: ARG005
-    from_the_end: bool = False
     again: bool = False
-    asked_once: bool = False
-    without_boundary: bool = False
-    shown: Callable[[list[int], int], list[int]] = lambda letters, given: letters  # noqa: ARG005
-    passes_over: bool = False
-    times_divided: int = 1
-    replaced: int = 0
 
     @torch.no_grad()
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
@@ -89,66 +73,71 @@ class Speller:
         letters = list(prefix) if self.own_list else prefix
         asked = _Model.of(model, before and self.mode == "training")
         given = len(prefix)
-        too_short = given < shortest
-        numbers = uniform if self.passes_over else (*uniform, *uniform)
-        for point in reversed(uniform) if self.from_the_end else numbers:
+        for point in (*uniform, *uniform):
             if len(letters) >= self.limit(longest, given):
                 break
             if self.by_place:
                 point = uniform[len(letters) % len(uniform)]
             if self.same_number:
                 point = uniform[0]
-            least = shortest
-            if self.asked_once:
-                least = len(letters) + 1 if too_short else 0
-            token = self._next(asked, letters, given, least, temperature, point)
-            if token == 0 and (self.passes_over or (self.again and len(letters) < shortest)):
+            token = self._next(asked, letters, len(letters) < shortest, temperature, point)
+            if token == 0 and self.again and len(letters) < shortest:
                 continue
-            if token == 0 and len(letters) < shortest:
-                token = self.replaced
-            if token == 0 and self.stops:
-                letters += [0] * self.end_kept
+            if token == 0:
                 break
             letters.append(token)
         if before and self.mode == "evaluation":
             model.eval()
-        letters = letters if self.prefix_kept else letters[given:]
-        return [0, *letters] if self.boundary_returned else letters
+        return letters if self.prefix_kept else letters[given:]
 
-    def _next(self, model, letters, given, shortest, temperature, point):
-        shown = self.shown(letters, given)
-        context = [0, *shown] if self.start or not shown else shown
+    def _next(self, model, letters, early, temperature, point):
+        context = [0, *letters] if self.start or not letters else letters
         block_size = model.ask.block_size
         if self.pinned and len(context) > block_size:
             context = [0, *context[1 - block_size :]]
         if self.cropped:
             context = context[-block_size:]
         if self.context is not None:
-            context = self.context(shown, block_size)
-        logits = _logits(model, tuple(context))[self.place]
-        if not self.tempered:
-            temperature = 1.0
-        temperature **= self.times_divided
-        logits = logits * temperature if self.multiplied else logits / temperature
-        early = len(letters) + self.counted(given) < shortest
-        if (early and self.forbidden in ("-inf", "0")) or self.forbidden == "always":
-            logits[0] = float("-inf" if self.forbidden == "always" else self.forbidden)
-        if early and self.without_boundary:
-            logits = logits[1:]
+            context = self.context(letters, block_size)
+        logits = _logits(model, tuple(context))[-1] / temperature
+        if early and self.forbidden == "-inf":
+            logits[0] = -np.inf
         weights = np.exp(logits - logits.max())
         weights /= weights.sum()
         if early and self.forbidden == "after":
             weights[0] = 0
         if self.greedy:
             return int(weights.argmax())
-        order = None if self.in_order else (-weights).argsort(kind="stable")
-        cumulative = (weights if order is None else weights[order]).cumsum()
-        passed = int(cumulative.searchsorted(point, side="right" if self.larger else "left"))
-        chosen = min(max(passed + self.off, 0), len(weights) - 1)
-        return chosen if order is None else int(order[chosen])
+        passed = int(weights.cumsum().searchsorted(point, side="right" if self.larger else "left"))
+        return min(passed, len(weights) - 1)
 
 
-spell = Speller()
+@torch.no_grad()
+def spell(model, prefix, shortest, longest, temperature, uniform):
+    """A right answer."""
+    was_training = model.training
+    model.eval()
+    letters = list(prefix)
+    for u in uniform:
+        if len(letters) >= longest:  # whether the name is complete
+            break
+        whole = [0, *letters]  # the boundary and the letters so far
+        context = whole[-model.block_size :]  # your context
+        logits = model(torch.tensor([context]))[0][0].double()
+        last = logits[-1]  # the logits at the last position (V,)
+        tempered = last / temperature  # the logits over the temperature (V,)
+        if len(letters) < shortest:  # whether the boundary is forbidden
+            tempered[0] = -torch.inf  # the logit of a forbidden boundary
+
+        weights = tempered.softmax(dim=-1)  # the probabilities (V,)
+        cumulative = weights.cumsum(dim=-1)  # the cumulative probabilities (V,)
+        passed = cumulative <= u  # what u has passed (V,)
+        token = int(passed.sum())
+        if token == 0:  # whether the name ends
+            break
+        letters.append(token)
+    model.train(was_training)
+    return letters
 
 
 def _shown(names, index: int) -> str:
@@ -201,15 +190,6 @@ def _letters(case: str):
     )
 
 
-_boundary_kept = mistake("You return the boundary that ends a name as a letter.", _first_off)(
-    Speller(end_kept=True)
-)
-
-_writes_on = mistake(
-    "You go on writing after the boundary was drawn.",
-    lambda e: f"{_first_off(e)} Letters after a 0 belong to the next name.",
-)(Speller(stops=False))
-
 _no_start_boundary = mistake(
     "Once a name has letters, you no longer show the model the boundary in front of them.",
     lambda e: unwrapped(f"""{_first_off(e)} The model should read the last {e.number("block_size")}
@@ -231,13 +211,35 @@ _boundary_pinned = mistake(
     front of later letters would say that a name begins there. {_first_off(e)}"""),
 )(Speller(pinned=True))
 
-_reads_first_logits = families.reads_first_logits(_first_off)(Speller(place=0))
 
-_temperature_multiplied = families.temperature_multiplied(_sharpness)(Speller(multiplied=True))
-
-_temperature_ignored = mistake("The temperature has no effect on your letters.", _sharpness)(
-    Speller(tempered=False)
+_reads_first_logits = families.reads_first_logits(_first_off)(
+    Like("used-0-instead-of-1-in-the-logits-at-the-last-position")
 )
+
+_temperature_multiplied = families.temperature_multiplied(_sharpness)(
+    Like("multiplied-instead-of-dividing-by-temperature-in-the-logits-over-the-temperature")
+)
+
+_one_more_than_shortest = mistake(
+    "You forbid the boundary for one letter too many.",
+    lambda e: unwrapped(f"""A name may end once it has exactly `shortest` letters, so if `shortest`
+    is 0 it may even be empty. {_first_off(e)}"""),
+)(Like("compared-with-less-or-equal-instead-of-less-in-whether-the-boundary-is-forbidden"))
+
+_boundary_counted = mistake(
+    "Where you forbid the boundary, your count of letters is one too high.",
+    lambda e: f"Do you count the boundary at the beginning? It isn't a letter. {_lengths(e)}",
+)(
+    Like(
+        "used-the-boundary-and-the-letters-so-far-instead-of-letters-in-whether-the-boundary-is-"
+        "forbidden"
+    )
+)
+
+_zero_mask = mistake(
+    "You forbid the boundary by setting its logit to 0, but it has to be −inf.",
+    lambda e: f"{_lengths(e)} A logit of 0 still gives the boundary a weight of e⁰ = 1.",
+)(Like("filled-with-0-instead-of-minus-infinity-in-the-logit-of-a-forbidden-boundary"))
 
 _crops_the_end = families.crops_the_end(_first_off)(
     Speller(context=lambda letters, size: [0, *letters][:size])
@@ -247,48 +249,12 @@ _last_token_only = families.last_token_only(_first_off)(
     Speller(context=lambda letters, _: [0, *letters][-1:])
 )
 
-_context_too_short = mistake(
-    "You show the model one token fewer than it can read.",
-    lambda e: f"It should read the last {e.number('block_size')} tokens. {_first_off(e)}",
-)(Speller(context=lambda letters, size: [0, *letters][-(size - 1) :]))
-
-_boundary_behind = mistake(
-    "You show the model the boundary after the letters, but it belongs in front of them.",
-    lambda e: f"A 0 at the end says that the name is over. {_first_off(e)}",
-)(Speller(context=lambda letters, size: [*letters, 0][-size:]))
-
-_padded_with_boundaries = mistake(
-    "You pad the context with boundaries, but there is only one, in front of the first letter.",
-    lambda e: f"A shorter context needs no padding. {_first_off(e)}",
-)(Speller(context=lambda letters, size: ([0] * size + letters)[-size:]))
-
-_order_of_chances = mistake(
-    "You add up the probabilities from the largest down instead of in the order of the tokens.",
-    lambda e: f"Token 0 comes first, then token 1, and so on. {_first_off(e)}",
-)(Speller(in_order=False))
-
-_token_before = mistake(
-    "You take the token before the one that u draws.",
-    lambda e: unwrapped(f"""The index of the right token is the number of cumulative probabilities
-    that are not larger than u. {_first_off(e)}"""),
-)(Speller(off=-1))
-
-_token_behind = mistake(
-    "You take the token after the one that u draws.",
-    lambda e: unwrapped(f"""The right token is the first one whose cumulative probability is larger
-    than u. {_first_off(e)}"""),
-)(Speller(off=1))
 
 _one_number_for_all = mistake(
     "You draw every letter of a name with the first number of `uniform`.",
     lambda e: f"Each letter should take the next number. {_first_off(e)}",
 )(Speller(same_number=True))
 
-_never_ends = mistake(
-    "You never let the boundary end a name, so all your names have `longest` letters.",
-    lambda e: unwrapped(f"""The boundary is forbidden only while a name has fewer than `shortest`
-    letters. {_first_off(e)}"""),
-)(Speller(forbidden="always"))
 
 _drawn_letters_up_to_longest = mistake(
     "You draw up to `longest` letters, but the letters of the prefix count as well.",
@@ -296,28 +262,6 @@ _drawn_letters_up_to_longest = mistake(
     cases=("empty", "prefix", "shortest"),
 )(Speller(limit=lambda longest, given: longest + given))
 
-_one_letter_too_few = mistake(
-    "Your names stop one letter short of `longest`.",
-    _first_off,
-    cases=("empty", "prefix", "shortest"),
-)(Speller(limit=lambda longest, _: longest - 1))
-
-_one_letter_too_many = mistake(
-    "Your names may have one letter more than `longest`.",
-    _first_off,
-    cases=("empty", "prefix", "shortest"),
-)(Speller(limit=lambda longest, _: longest + 1))
-
-_one_more_than_shortest = mistake(
-    "You forbid the boundary for one letter too many.",
-    lambda e: unwrapped(f"""A name may end once it has exactly `shortest` letters, so if `shortest`
-    is 0 it may even be empty. {_first_off(e)}"""),
-)(Speller(counted=lambda _: -1))
-
-_boundary_in_front = mistake(
-    "You return the boundary in front of the letters.",
-    lambda e: f"The model needs to read it, but the name has letters only. {_first_off(e)}",
-)(Speller(boundary_returned=True))
 
 _most_likely = mistake(
     "You always took the most likely letter instead of drawing one.",
@@ -337,14 +281,6 @@ _numbers_by_place = mistake(
     lambda e: f"The first letter that you draw should take the first number. {_first_off(e)}",
 )(Speller(by_place=True))
 
-_ends_too_soon = mistake("You let names end before they are long enough.", _lengths)(
-    Speller(forbidden="no")
-)
-
-_zero_mask = mistake(
-    "You forbid the boundary by setting its logit to 0, but it has to be −inf.",
-    lambda e: f"{_lengths(e)} A logit of 0 still gives the boundary a weight of e⁰ = 1.",
-)(Speller(forbidden="0"))
 
 _not_renormalised = mistake(
     "You set the boundary's probability to 0 after the softmax, so the rest don't sum to 1.",
@@ -357,38 +293,6 @@ _drawn_again = mistake(
     boundary is forbidden, the probabilities of the other tokens sum to 1. {_first_off(e)}"""),
 )(Speller(forbidden="no", again=True))
 
-_numbers_by_remaining = mistake(
-    "You removed the boundary's logit, which moves every other token down by one.",
-    lambda e: unwrapped(f"""The logit of token v has to stay at index v. Set the boundary's logit to
-    −inf instead of removing it. {_first_off(e)}"""),
-)(Speller(without_boundary=True))
-
-_asked_only_at_first = mistake(
-    "If a name is too short at first, you forbid the boundary for all of its letters.",
-    lambda e: unwrapped(f"""A name may end once it has `shortest` letters, so ask before each letter
-    how many there are. Count the letters of the name: a context has at most
-    {e.number("block_size")} tokens, so its length says nothing. {_first_off(e)}"""),
-)(Speller(asked_once=True))
-
-_numbers_from_the_end = mistake(
-    "You take the numbers of `uniform` from the end, but the first one draws the first letter.",
-    lambda e: f"`pop()` takes the last item. {_first_off(e)}",
-)(Speller(from_the_end=True))
-
-_both_boundaries = mistake(
-    "You return the letters with a boundary on each side, but the name has letters only.",
-    _first_off,
-    also=(lambda *given: [0, *spell(*given), 0],),
-)(Speller(boundary_returned=True, end_kept=True))
-
-_prefix_not_counted = mistake(
-    "You count only the letters that you draw, but the prefix belongs to the name, too.", _first_off
-)(Speller(counted=lambda prefix: -prefix))
-
-_boundary_counted = mistake(
-    "Where you forbid the boundary, your count of letters is one too high.",
-    lambda e: f"Do you count the boundary at the beginning? It isn't a letter. {_lengths(e)}",
-)(Speller(counted=lambda _: 1))
 
 _prefix_forgotten = mistake(
     "You return only the letters that you drew, but the name begins with its prefix.", _first_off
@@ -413,106 +317,23 @@ _prefix_changed = mistake(
 )(Speller(own_list=False))
 
 
-_boundary_passed_over = mistake(
-    "When the boundary is drawn, you go on with the next number instead of ending the name.",
-    lambda e: f"`continue` passes over the boundary, but `break` ends the name. {_first_off(e)}",
-)(Speller(passes_over=True))
-
-_prefix_alone_shown = mistake(
-    "You show the model only the prefix, not the letters that you have drawn since.",
-    _first_off,
-    cases=("empty", "prefix", "shortest"),
-)(Speller(shown=lambda letters, given: letters[:given]))
-
-_prefix_not_shown = mistake(
-    "You don't show the model the prefix, only the letters that you have drawn since.", _first_off
-)(Speller(shown=lambda letters, given: letters[given:]))
-
-_two_boundaries_shown = mistake(
-    "You show the model two boundaries in front of the first letter instead of one.", _first_off
-)(Speller(context=lambda letters, size: [0, 0, *letters][-size:]))
-
-_letters_in_reverse = mistake(
-    "You show the model the letters in reverse order.",
-    lambda e: f"The latest letter should be read last. {_first_off(e)}",
-    also=(Speller(context=lambda letters, size: [0, *letters][-size:][::-1]),),
-)(Speller(context=lambda letters, size: [0, *letters[::-1]][-size:]))
-
-_tempered_twice = mistake("You divided the logits by the temperature twice.", _sharpness)(
-    Speller(times_divided=2)
-)
-
-_first_letter_instead = mistake(
-    "When the boundary comes too early, you take token 1 instead.",
-    lambda e: unwrapped(f"""The boundary should have no chance at all, and the other probabilities
-    sum to 1, before you draw. Otherwise token 1 gets the boundary's share as well.
-    {_first_off(e)}"""),
-)(Speller(forbidden="no", replaced=1))
-
-
-def _beyond_the_last(evidence: Evidence) -> list[str]:
-    """In which cases the model was shown the token V, which it doesn't have."""
-    said = f"index {evidence.number('V')} is out of"
-    return [case for case, one in evidence.answers.errors.items() if said in one.message]
+def _goes_on(evidence: Evidence) -> str:
+    mine, right = evidence.yours("complete"), evidence.right("complete")
+    length = int((right[0, :15] >= 0).sum())
+    return unwrapped(f"""With longest = {length} and a prefix of {length} letters, you return
+    {_shown(mine, 0)}. Check whether the name may have another letter before you draw one.""")
 
 
 @mistake(
-    lambda e: f"You drew token {e.number('V')}, but the last token is {e.number('V') - 1}.",
-    lambda e: (
-        "Either your cumulative probabilities don't reach 1, so that none is larger than u, or "
-        "your index is one too high. "
-        + (
-            "This happens only while the boundary is forbidden. If you set its probability to 0 "
-            "after the softmax, the others don't sum to 1."
-            if _beyond_the_last(e) == ["shortest"]
-            else "The right index is the number of cumulative probabilities that aren't larger "
-            "than u."
-        )
-    ),
-    recognized=lambda e: bool(_beyond_the_last(e)),
+    "You don't return a prefix unchanged if it already has `longest` letters.",
+    _goes_on,
 )
-def _token_beyond_the_last(model, *_):
-    return model(torch.tensor([[len(model.table)]]))
+def _complete_prefix_goes_on(model, prefix, shortest, longest, temperature, uniform):
+    longest = max(longest, len(prefix) + 1)
+    return spell(model, prefix, shortest, longest, temperature, uniform)
 
 
 _CASES = (("empty", 0), ("prefix", 3), ("shortest", 2))
-
-
-def _too_long_names(evidence: Evidence) -> Finding | None:
-    longest = evidence.number("longest")
-    for case, given in _CASES[:2]:
-        if not evidence.comparable(case):
-            return None
-        mine = (evidence.yours(case)[:, :15] >= 0).sum(axis=1)
-        if (mine > longest).any():
-            index = int((mine > longest).argmax())
-            return Finding(
-                "too-long-names",
-                "Some of your names have more than `longest` letters.",
-                f"With longest = {longest} and {given} letters of prefix, your longest name has"
-                f" {int(mine.max())} letters, such as {_shown(evidence.yours(case), index)}. The"
-                " name ends when it has `longest` letters, prefix included.",
-                BOUNDARY,
-            )
-    return None
-
-
-def _one_length_alone(evidence: Evidence) -> Finding | None:
-    """Wrong only for names whose shortest length is their longest."""
-    if not all(_letters(case)(evidence) for case in ("empty", "prefix")):
-        return None
-    mine, right = evidence.yours("shortest"), evidence.right("shortest")
-    wrong = np.flatnonzero((mine[:, :15] != right[:, :15]).any(axis=1))
-    if len(wrong) < 2 or (wrong % 3).any():
-        return None
-    return Finding(
-        "shortest-is-longest",
-        "Your names are right unless `shortest` equals `longest`.",
-        f"{len(wrong)} names are wrong, and for each of them both are"
-        f" {evidence.number('shortest')}. The boundary is then forbidden for every letter."
-        f" {_first_off(evidence)}",
-        BOUNDARY,
-    )
 
 
 def _boundary_still_drawn(evidence: Evidence) -> Finding | None:
@@ -531,82 +352,6 @@ def _boundary_still_drawn(evidence: Evidence) -> Finding | None:
     )
 
 
-def _first_wrong(evidence: Evidence) -> tuple[list[int], list[int], list[int]]:
-    """How many letters a name has before its first wrong one, for each wrong name, how many of them
-    were drawn, and how many letters there are before each right one.
-    """
-    wrong: list[int] = []
-    drawn: list[int] = []
-    right: list[int] = []
-    for case, given in _CASES[:2]:
-        mine, wanted = evidence.yours(case)[:, :15], evidence.right(case)[:, :15]
-        for one, other in zip(mine, wanted, strict=True):
-            length = int((other >= 0).sum())
-            off = np.flatnonzero(one != other)
-            right += range(given, int(off[0]) if len(off) else length)
-            if len(off):
-                wrong.append(int(off[0]))
-                drawn.append(int(off[0]) - given)
-    return wrong, drawn, right
-
-
-def _where_wrong(evidence: Evidence) -> Finding | None:
-    """What the first wrong letters of names have in common."""
-    if not all(evidence.comparable(case) for case, _ in _CASES[:2]):
-        return None
-    wrong, drawn, right = _first_wrong(evidence)
-    size = evidence.number("block_size")
-    if len(wrong) < 3 or not right:
-        return None
-    if min(wrong) >= size > min(right):
-        return Finding(
-            "wrong-beyond-the-window",
-            f"Your letters are right as long as the context has at most {size} tokens.",
-            f"The first wrong letter of each name comes after {size} letters or more. With the"
-            f" boundary, the model should read the last {size} tokens of more than that."
-            f" {_first_off(evidence)}",
-            BOUNDARY,
-        )
-    if _letters("empty")(evidence):
-        return Finding(
-            "wrong-with-a-prefix",
-            "Your names without a prefix are right, but those with a prefix aren't.",
-            f"{_first_off(evidence)} Letters of the prefix count as letters, and the model reads"
-            " them, too. The first number of `uniform` draws the first letter after it.",
-            BOUNDARY,
-        )
-    if min(drawn) > 0:
-        return Finding(
-            "wrong-after-the-first-letter",
-            "The first letter that you draw is right in every name, but later ones aren't.",
-            f"{_first_off(evidence)} Does each letter take the next number of `uniform`, and does"
-            " the context include the letters drawn so far? And when does a name end?",
-            BOUNDARY,
-        )
-    return None
-
-
-def _which_mode(evidence: Evidence) -> str:
-    """Whether the mode is wrong after those names alone that a boundary ends, or the others."""
-    flags, ended = [], []
-    for case, _ in _CASES[:2]:
-        names = evidence.yours(case)
-        off = names[:, 15] == OTHER_MODE
-        kind = int(off.argmax()) % 2  # names are asked for in either mode in turn
-        flags += off[kind::2].tolist()
-        length = (names[:, :15] >= 0).sum(axis=1)
-        ended += (length < evidence.number("longest"))[kind::2].tolist()
-    if not any(flags) or all(ended) or not any(ended):
-        return ""
-    if flags == ended:
-        which = "the boundary ends, but not after those with `longest` letters"
-    elif flags == [not one for one in ended]:
-        which = "have `longest` letters, but not after those that the boundary ends"
-    else:
-        return ""
-    return f" This is so after names that {which}. Do you return from inside the loop?"
-
-
 def _other_mode(evidence: Evidence) -> Finding | None:
     if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
         return None
@@ -617,24 +362,7 @@ def _other_mode(evidence: Evidence) -> Finding | None:
         "mode-not-restored",
         "You left the model in a different mode from the one you found it in.",
         "It came in training mode for one name and in evaluation mode for the next, and should be "
-        f"back in that mode each time.{_which_mode(evidence)}",
-        BOUNDARY,
-    )
-
-
-def _writes_beyond(evidence: Evidence) -> Finding | None:
-    """A prefix that already has `longest` letters but isn't returned unchanged."""
-    if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
-        return None
-    mine = evidence.yours("complete")
-    if (mine[:, :15] == evidence.right("complete")[:, :15]).all():
-        return None
-    length = int((evidence.right("complete")[0, :15] >= 0).sum())
-    return Finding(
-        "complete-prefix-goes-on",
-        "You don't return a prefix unchanged if it already has `longest` letters.",
-        f"With longest = {length} and a prefix of {length} letters, you return {_shown(mine, 0)}. "
-        "Check whether the name may have another letter before you draw one.",
+        "back in that mode each time.",
         BOUNDARY,
     )
 
@@ -704,11 +432,30 @@ TASK = Task(
     ),
     properties=(
         _other_mode,
-        _writes_beyond,
-        _too_long_names,
-        _one_length_alone,
         _boundary_still_drawn,
-        _where_wrong,
         _other_names,
     ),
+    steps={
+        "whether the name is complete": Step("A name has at most `longest` letters."),
+        "the boundary and the letters so far": Step(
+            "The boundary comes once, in front of the first letter."
+        ),
+        "your context": Step("The model reads the last `block_size` tokens."),
+        "the logits at the last position": Step("The last position predicts the next letter."),
+        "the logits over the temperature": Step("The logits are divided by the temperature."),
+        "whether the boundary is forbidden": Step(
+            "A name may end once it has `shortest` letters, those of the prefix included."
+        ),
+        "the logit of a forbidden boundary": Step(
+            "Where the boundary is forbidden, the other probabilities sum to 1."
+        ),
+        "the probabilities": Step("They sum to 1 over the tokens that are allowed."),
+        "the cumulative probabilities": Step(
+            "The probabilities are added up in the order of the tokens."
+        ),
+        "what u has passed": Step(
+            "The right token is the first one whose cumulative probability is larger than u."
+        ),
+        "whether the name ends": Step("The boundary ends the name."),
+    },
 )

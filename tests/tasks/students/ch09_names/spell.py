@@ -100,10 +100,6 @@ def spelled(
     return write
 
 
-def spell_reversed(*arguments):
-    return spell_loop(*arguments)[::-1]
-
-
 RIGHT = {"plain Python": spell_loop, "tensors": spell_tensors, "numpy": spell_numpy}
 
 
@@ -141,11 +137,6 @@ def spelled_with(context=None, temper=None, draw=None, most=None, least=None, re
 
 def _how_many(p, u):
     return int((p.cumsum(-1) <= u).sum())
-
-
-def largest_first(p, u, _):
-    p, symbols = p.sort(descending=True)
-    return int(symbols[_how_many(p, u)])
 
 
 # "draws the first token whose cumulative probability is larger than u": searchsorted looks for one
@@ -212,37 +203,22 @@ def boundary_always_in_front(model, prefix, shortest, longest, temperature, unif
 
 
 WRONG = {
-    "temperature-ignored": spelled_with(temper="no"),
     "crops-the-end": spelled_with(lambda letters, size: [0, *letters][:size]),
     "last-token-only": spelled_with(lambda letters, size: ([0, *letters])[-1:]),
-    "context-too-short": spelled_with(lambda letters, size: ([0, *letters])[1 - size :]),
-    "boundary-behind": spelled_with(lambda letters, size: ([*letters, 0])[-size:]),
-    "padded-with-boundaries": spelled_with(lambda letters, size: (size * [0] + letters)[-size:]),
-    "order-of-chances": spelled_with(draw=largest_first),
-    "token-before": spelled_with(draw=lambda p, u, _: max(_how_many(p, u) - 1, 0)),
-    "token-behind": spelled_with(draw=lambda p, u, _: min(_how_many(p, u) + 1, len(p) - 1)),
     "one-number-for-all": spelled_with(draw=lambda p, _, uniform: _how_many(p, uniform[0])),
-    "never-ends": spelled_with(least=lambda shortest, longest: longest),
     "drawn-letters-up-to-longest": spelled_with(most=lambda longest, p: longest + len(p)),
-    "one-letter-too-few": spelled_with(most=lambda longest, p: longest - 1),
-    "one-letter-too-many": spelled_with(most=lambda longest, p: longest + 1),
     "one-more-than-shortest": spelled_with(least=lambda shortest, longest: shortest + 1),
-    "boundary-in-front": spelled_with(returned=lambda letters: [0, *letters]),
     "as-large-is-enough": searches_for_at_least_u,
     "numbers-by-place": numbers_by_place_in_the_name,
     "prefix-changed": spell_into_the_prefix,
-    "boundary-kept": spelled(keep=True),
-    "writes-on": spelled(stop=False),
     "no-start-boundary": spelled(start=False),
     "no-crop": spelled(crop=False),
     "boundary-pinned": boundary_always_in_front,
     "reads-first-logits": spelled(place=0),
     "temperature-multiplied": spelled(times=True),
     "most-likely": spelled(best=True),
-    "ends-too-soon": spelled(ban="none"),
     "zero-mask": spelled(ban="zero"),
     "not-renormalised": spelled(ban="after"),
-    "prefix-not-counted": spelled(count=lambda letters, prefix: len(letters) - len(prefix)),
     "boundary-counted": spelled(count=lambda letters, _: len(letters) + 1),
     "prefix-forgotten": spelled(whole=False),
     "training-mode": spelled(mode="never"),
@@ -254,137 +230,41 @@ def spell_at_least_one(model, prefix, shortest, longest, *how):
     return spell_loop(model, prefix, shortest, max(longest, len(prefix) + 1), *how)
 
 
-def spell_never_above_one(model, prefix, shortest, longest, temperature, uniform):
-    return spell_loop(model, prefix, shortest, longest, min(temperature, 1.0), uniform)
-
-
 def spell_shortest_below_longest(model, prefix, shortest, longest, temperature, uniform):
     least = shortest if shortest < longest else 0
     return spell_loop(model, prefix, least, longest, temperature, uniform)
 
 
-def spelled_otherwise(
-    numbers=iter, ask=lambda letters, least, _: len(letters) < least, again=False, shift=0
-):
-    """`ask(letters, shortest, prefix)`: whether the boundary is forbidden."""
-
-    @torch.no_grad()
-    def answer(model, prefix, shortest, longest, temperature, uniform):
-        mode = model.training
-        model.eval()
-        letters, us = [*prefix], numbers([*uniform, *uniform])
-        while len(letters) < longest:
-            text = torch.tensor([[0, *letters][-model.block_size :]])
-            p = (model(text)[0][0, -1].double() / temperature).softmax(0).tolist()
-            early = ask(letters, shortest, prefix)
-            if early and not again:
-                p[0] = 0.0
-            edges = list(itertools.accumulate(p))
-            v = bisect.bisect_right(edges, next(us) * edges[-1])
-            if v == 0 and early:
-                continue
-            if v == 0:
-                break
-            letters.append(v - shift * early)
-            if letters[-1] == 0:
-                letters.pop()
-                break
-        model.train(mode)
-        return letters
-
-    return answer
+def drawn_again(model, prefix, shortest, longest, temperature, uniform):
+    mode = model.training
+    model.eval()
+    letters, us = [*prefix], iter([*uniform, *uniform])
+    while len(letters) < longest:
+        text = torch.tensor([[0, *letters][-model.block_size :]])
+        p = (model(text)[0][0, -1].double() / temperature).softmax(0).tolist()
+        v = bisect.bisect_right(list(itertools.accumulate(p)), next(us))
+        if v == 0 and len(letters) >= shortest:
+            break
+        if v > 0:
+            letters.append(v)
+    model.train(mode)
+    return letters
 
 
 def spell_with_pop(model, prefix, shortest, longest, temperature, uniform):
     return spell_loop(model, prefix, shortest, longest, temperature, uniform[::-1])
 
 
-def spell_with_both_ends(model, prefix, shortest, longest, temperature, uniform):
-    found = spell_loop(model, prefix, shortest, longest, temperature, uniform)
-    return [0, *found, *([0] if len(found) < longest else [])]
-
-
 WRONG |= {
-    "drawn-again": spelled_otherwise(again=True),
-    "numbers-by-remaining": spelled_otherwise(shift=1),
-    "asked-only-at-first": spelled_otherwise(ask=lambda _, least, prefix: len(prefix) < least),
-    "numbers-from-the-end": spell_with_pop,
-    "both-boundaries": spell_with_both_ends,
+    "drawn-again": drawn_again,
+    "complete-prefix-goes-on": spell_at_least_one,
 }
-
-
-def spelled_from(context=None, after=None, early=None, most=None, temper=1):
-    """`context(letters, prefix)` is shown; `after(token, early)` says what becomes of a token: None
-    that the name ends, False that it is passed over.
-    """
-
-    @torch.no_grad()
-    def answer(model, prefix, shortest, longest, temperature, uniform):
-        mode = model.training
-        model.eval()
-        letters = [*prefix]
-        for u in uniform:
-            if len(letters) >= (most or longest):
-                break
-            shown = context(letters, prefix) if context else [0, *letters]
-            z = model(torch.tensor([shown[-model.block_size :]]))[0][0, -1].double()
-            z = z / temperature**temper
-            too_short = len(letters) < shortest
-            if too_short and early != "drawn":
-                z[0] = -torch.inf if early is None else early
-            p = z.softmax(0)
-            if too_short and early == "drawn" and after is None:
-                p[0] = 0.0
-            token = _how_many(p, u)
-            token = after(token, too_short) if after else token or None
-            if token is None:
-                break
-            if token is not False:
-                letters.append(token)
-        model.train(mode)
-        return letters
-
-    return answer
-
-
-WRONG |= {
-    "boundary-passed-over": spelled_from(after=lambda token, _: token or False),
-    "prefix-alone-shown": spelled_from(lambda _, prefix: [0, *prefix]),
-    "prefix-not-shown": spelled_from(lambda letters, prefix: [0, *letters[len(prefix) :]]),
-    "two-boundaries-shown": spelled_from(lambda letters, _: [0, 0, *letters]),
-    "letters-in-reverse": spelled_from(lambda letters, _: [0, *letters[::-1]]),
-    "tempered-twice": spelled_from(temper=2),
-    "first-letter-instead": spelled_from(
-        early="drawn", after=lambda token, early: token or (1 if early else None)
-    ),
-    "token-beyond-the-last": spelled_from(early="drawn"),
-}
-
-
-def wrong_beyond_the_window(letters, _):
-    """Shows the latest letter twice if it leaves letters out."""
-    return [0, *letters] if len(letters) < 4 else [*letters, letters[-1]]
-
-
-def spell_from_later_numbers(model, prefix, shortest, longest, temperature, uniform):
-    later = uniform[1:] if prefix else uniform
-    return spell_loop(model, prefix, shortest, longest, temperature, [*later, 0.5])
-
-
-def spell_with_the_first_twice(model, prefix, shortest, longest, temperature, uniform):
-    return spell_loop(model, prefix, shortest, longest, temperature, uniform[:1] + uniform)
 
 
 ODD = [
-    (spelled_from(wrong_beyond_the_window), "wrong-beyond-the-window"),
-    (spell_from_later_numbers, "wrong-with-a-prefix"),
-    (spell_with_the_first_twice, "wrong-after-the-first-letter"),
-    (spelled_from(most=14), "too-long-names"),
-    (spelled_from(early=-3.0), "boundary-still-drawn"),
-    (spell_reversed, "other-names"),
-    (spell_at_least_one, "complete-prefix-goes-on"),
-    (spell_never_above_one, "other-names"),
-    (spell_shortest_below_longest, "shortest-is-longest"),
+    (spell_with_pop, "other-names"),
+    (spelled(ban="none"), "left-out-the-logit-of-a-forbidden-boundary"),
+    (spell_shortest_below_longest, "boundary-still-drawn"),
 ]
 
 
