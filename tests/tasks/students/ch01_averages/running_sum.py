@@ -89,10 +89,10 @@ ODD = [
     (lambda x: x.numpy().sum(axis=-1), "sums-of-something-else"),
     (
         sum_wrong_turn,
-        "compared-with-greater-or-equal-instead-of-less-or-equal-in-what-each-sum-holds",
+        "transposed-what-each-sum-holds",
     ),
     (sum_stays_turned, "transposed-your-sums"),
-    (sum_to_the_next, "added-1-to-the-last-position-of-each-sum"),
+    (sum_to_the_next, "compared-with-less-or-equal-instead-of-less-in-what-each-sum-holds"),
     (lambda x: x.sum(dim=-1, keepdim=True) - x.cumsum(dim=-1), "sees-the-future"),
     (lambda x: sum_loop(sum_loop(x)), "counts-otherwise"),
     (lambda x: x + F.pad(x, (1, 0))[..., :-1], "other-positions-added"),
