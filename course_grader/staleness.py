@@ -22,8 +22,9 @@ _COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 # The folders of a chapter's tasks and judges, and those of a project.
 _CHAPTER = re.compile(r"ch(\d\d)_|project_(\w+)")
 
-# What asks about code that was graded already: no judge and no check looks at it.
 _KINDS = ("*.py", "*.txt", "*.json")
+
+# What asks about code that was graded already: no judge and no check looks at it.
 _AFTERWARDS = ("defending", "variant_runs.py")
 
 # A release has a new number; by itself that computes nothing, so it makes no grade stale.
