@@ -154,12 +154,11 @@ def _results_wrong_somewhere(failing: Sequence[Evidence]) -> frozenset[str]:
 
 
 def trivial(evidence: Evidence, case: str) -> bool:
-    """True if one number was returned everywhere, or an input, which many arguments may explain."""
-    mine = [
-        value
-        for name, value in evidence.answers.values.items()
-        if name.split(".")[0] == case and not isinstance(value, str)
-    ]
+    """True if what is wrong is one number everywhere, or an input, which many arguments may
+    explain.
+    """
+    wrong = (name for name in evidence.wrong_values if name.split(".")[0] == case)
+    mine = [value for name in wrong if (value := evidence.answers.array(name)) is not None]
     return any(
         value.size > 1
         and (

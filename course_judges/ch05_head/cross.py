@@ -219,30 +219,12 @@ def _maps_exchanged(
     return cross_attention(x, memory, w_key, w_query, w_value, lengths)
 
 
-_raw_values = mistake(
-    "You averaged the memory itself, without applying `w_value`.", _shape, PASSED
-)(Like("left-out-the-product-with-w-value-in-the-values"))
-
-
 _scale_by_channels = families.scale_by_channels(_dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: math.sqrt(C))  # noqa: ARG005
 )
 
 _scale_by_values = families.scale_by_values(_dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: math.sqrt(E))  # noqa: ARG005
-)
-
-_no_scale = families.no_scale(_dimensions, SCALE)(
-    Like("left-out-the-division-by-root-of-D-in-the-scores")
-)
-
-
-_scale_multiplied = mistake(wording.MULTIPLIED, _dimensions, SCALE)(
-    Like("multiplied-instead-of-dividing-by-root-of-D-in-the-scores")
-)
-
-_scale_without_root = mistake(wording.ROOT_MISSING, _dimensions, SCALE)(
-    Like("left-out-the-root-of-D-in-the-scores")
 )
 
 
@@ -337,19 +319,6 @@ _softmax_over_queries = families.softmax_over_queries(_first)(
     _weighed(lambda s, p: s.masked_fill(p, -torch.inf).softmax(dim=1).nan_to_num(0.0))
 )
 
-_padding_seen = mistake(
-    "`lengths` has no effect in your answer, so padding is averaged too.",
-    _padded,
-    FUTURE,
-    cases=("full", "padded"),
-)(Like("left-out-the-mask-in-the-masked-scores"))
-
-_one_padding_seen = mistake(
-    "You let one position of padding through.",
-    _padded,
-    FUTURE,
-    cases=("padded",),
-)(Like("compared-with-greater-instead-of-greater-or-equal-in-the-mask-of-padding"))
 
 _last_symbol_hidden = mistake(
     "You hid the last symbol of each memory.",
@@ -357,6 +326,7 @@ _last_symbol_hidden = mistake(
     FUTURE,
     cases=("padded",),
 )(_other_lengths(-1))
+
 
 _inverted_mask = mistake(
     "You hid the symbols and kept the padding.", _padded, FUTURE, cases=("padded",)
@@ -409,18 +379,6 @@ def _first_memory_for_all(
 ) -> Tensor:
     first, length = memory[:1].expand_as(memory), lengths[:1].expand_as(lengths)
     return cross_attention(x, first, w_query, w_key, w_value, length)
-
-
-_keys_for_values = mistake(
-    "You averaged the keys instead of the values, `memory @ w_value`.",
-    _shape,
-    PASSED,
-)(Like("used-w-key-instead-of-w-value-in-the-values"))
-
-
-_zero_mask = families.zero_mask(_padded, FUTURE, cases=("padded",))(
-    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
-)
 
 
 @mistake(
@@ -611,13 +569,6 @@ def _all_memories_for_all(
     padding = (torch.arange(memory.shape[1]) >= lengths[:, None]).flatten()
     scores = (x @ w_query) @ (memory @ w_key).flatten(0, 1).T / math.sqrt(w_key.shape[1])
     return _usual(scores, padding) @ (memory @ w_value).flatten(0, 1)
-
-
-_keys_reshaped = mistake(
-    "You brought the keys to (B, D, S) by `view` or `reshape`, which moves no entry.",
-    lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
-    exchanges the two axes. {_first(e)}"""),
-)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
 
 
 @mistake(

@@ -116,12 +116,6 @@ def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
     return weights.clamp(min=0) / weights.clamp(min=0).sum(dim=-1, keepdim=True)
 
 
-_bonus_for_distance = mistake(
-    "In your answer, positions far back gain weight, but they should lose it.",
-    lambda e: unwrapped(f"""{_first_weight(e)} What you subtract should be slope · (t − s), which is
-    0 on the diagonal and largest at s = 0. {_last_row(e)}"""),
-)(Like("added-instead-of-subtracting-the-penalty-in-the-lowered-scores"))
-
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
     lambda e: unwrapped(f"""{_first_weight(e)} Either you don't use it, or it lowers only scores
@@ -251,19 +245,9 @@ def _decay_not_normalised(scores: Tensor, slope: float) -> Tensor:
     return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
 
 
-_no_causal_mask = mistake(
-    "You didn't hide the future, and its negative distance is a bonus.", _first_row, FUTURE
-)(Like("left-out-the-mask-in-the-masked-scores"))
-
-
 _both_ways = mistake(
     "You didn't hide the future, but gave it a penalty like the past.", _first_row, FUTURE
 )(Like("used-the-absolute-value-of-the-distances"))
-
-
-_zero_mask = families.zero_mask(_first_row, FUTURE)(
-    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
-)
 
 
 def _hidden_zero(evidence: Evidence) -> str:
@@ -278,13 +262,6 @@ def _hidden_zero(evidence: Evidence) -> str:
 def _zeros_hidden(scores: Tensor, slope: float) -> Tensor:
     seen = (scores - slope * _back(scores.shape[-1])).tril()
     return seen.masked_fill(seen == 0, -torch.inf).softmax(dim=-1)
-
-
-_softmax_over_queries = families.softmax_over_queries(
-    lambda e: unwrapped(f"""{_sum(e)} Column 0 of sample 0 sums to
-    {number(e.yours("gentle")[0, :, 0].sum())}."""),
-    FUTURE,
-)(Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax-in-your-weights"))
 
 
 @mistake(

@@ -104,12 +104,6 @@ class _PastHiddenAndZero(_PastAndItselfHidden):
         return super().weights(x).nan_to_num(0.0)
 
 
-class _KeysOnly(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.key(x) @ self.key(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
-
-
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[..., :3], evidence.right(case)[..., :3]
     gap = np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf)
@@ -274,16 +268,6 @@ class _ScaleByChannels(Head):
         return math.sqrt(x.shape[-1])
 
 
-_scale_by_values = families.scale_by_values(_dimensions, SCALE)(
-    Like("used-self-value-instead-of-self-key-in-D")
-)
-
-
-_no_scale = families.no_scale(_dimensions, SCALE)(
-    Like("left-out-the-division-by-scale-in-the-scores")
-)
-
-
 @mistake(
     "You divided the weights instead of the scores, because your scale comes after the softmax.",
     lambda e: f"Your rows sum to 1/√D = {number(e.number('D') ** -0.5)} instead of 1. {_first(e)}",
@@ -292,30 +276,6 @@ _no_scale = families.no_scale(_dimensions, SCALE)(
 class _ScaleAfterSoftmax(_Unscaled):
     def weights(self, x: Tensor) -> Tensor:
         return super().weights(x) / math.sqrt(self.key.out_features)
-
-
-_swapped_query_key = families.swapped_query_key(_first, SCORES)(
-    Like("transposed-the-products-of-queries-and-keys")
-)
-
-
-_keys_reshaped = mistake(
-    "You brought the keys to (B, D, T) by `view` or `reshape`, which moves no entry.",
-    lambda e: unwrapped(f"""So a column mixes entries of several positions. `transpose(1, 2)`
-    exchanges the two axes. {_first(e)}"""),
-    SCORES,
-)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
-
-
-@mistake(
-    "You divided the scores by half of D instead of its root.",
-    lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
-    SCALE,
-    name="divided-by-half-of-D",
-)
-class _DividedByHalfOfD(Head):
-    def scale(self, x: Tensor) -> float:  # noqa: ARG002
-        return self.key.out_features / 2
 
 
 @mistake(
@@ -347,21 +307,6 @@ _softmax_over_queries = families.softmax_over_queries(_first, SCORES)(
 )
 
 
-_scale_without_root = mistake(
-    wording.ROOT_MISSING,
-    _dimensions,
-    SCALE,
-)(Like("left-out-the-root-of-D-in-the-scale"))
-
-
-_scale_multiplied = mistake(
-    wording.MULTIPLIED,
-    lambda e: unwrapped(f"""{_dimensions(e)} If you use `F.scaled_dot_product_attention`, note that
-    its `scale` is a factor: 1 / √D."""),
-    SCALE,
-)(Like("multiplied-instead-of-dividing-by-scale-in-the-scores"))
-
-
 @mistake(
     wording.LENGTH_UNDER_THE_ROOT,
     lambda e: _dimensions(e, "T", "block_size"),
@@ -382,38 +327,6 @@ class _NoSoftmax(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), 0.0)
-
-
-_keys_for_values = mistake(
-    "You averaged the keys instead of the values.",
-    lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as a
-    key, but with values it has E = {e.number("E")}."""),
-    PASSED,
-)(Like("used-self-key-instead-of-self-value-in-the-values"))
-
-
-_queries_only = mistake(
-    "You compared queries with queries, or keys with keys, but queries should meet keys.",
-    _first,
-    SCORES,
-    also=(_KeysOnly,),
-)(Like("used-self-query-instead-of-self-key-in-the-keys"))
-
-
-_weights_transposed = mistake(
-    "You transposed the weights before multiplying them with the values.",
-    lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t, so it is
-    `weights @ value` with nothing transposed."""),
-    PASSED,
-)(Like("transposed-the-weights"))
-
-
-_raw_values = mistake(
-    "You averaged the inputs instead of their values.",
-    lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as
-    the input, but with values it has E = {e.number("E")}."""),
-    PASSED,
-)(Like("used-x-instead-of-the-values-in-your-outputs"))
 
 
 @mistake(
@@ -463,14 +376,6 @@ _no_causal_mask = families.no_causal_mask(_moved, FUTURE, cases=("causal", "full
 class _WrongCorner(Head):
     def hidden(self, T: int) -> Tensor:
         return ~self.past[-T:, :T] & self.causal
-
-
-_always_causal = mistake(
-    "Your head never looks ahead, although `causal=False` allows it.",
-    _first,
-    FUTURE,
-    cases=("causal", "both_ways"),
-)(Like("left-out-self-causal-in-the-mask-if-the-head-is-causal"))
 
 
 @mistake(
@@ -560,21 +465,6 @@ class _MaskedAfterSoftmax(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
         return scores.softmax(dim=-1) * ~self.hidden(x.shape[1])
-
-
-_sees_one_ahead = mistake(
-    "With `causal=True`, each position also sees the next one.",
-    lambda e: (
-        f"{_first(e, 'causal')} What is hidden should begin directly to the right of the diagonal."
-    ),
-    FUTURE,
-    cases=("both_ways", "causal"),
-)(Like("used-tril-with-diagonal-1-instead-of-0-in-the-triangle"))
-
-
-_zero_mask = families.zero_mask(_moved, FUTURE, cases=("causal",))(
-    Like("filled-with-0-instead-of-minus-infinity-in-the-masked-scores")
-)
 
 
 @mistake(

@@ -296,12 +296,6 @@ _token_0_for_padding = mistake(
     cases=("short", "padded"),
 )(_token_0_is_padding)
 
-_first_symbol_is_0 = mistake(
-    "You set the first symbol of each text to 0, as if it were padding.",
-    lambda e: unwrapped(f"""At position 0 of text 0, which has no padding, {_at(e, "short", 0, 0)}.
-    Position 0 belongs to the first symbol, and padding comes before it."""),
-)(Like("compared-with-less-or-equal-instead-of-less-in-the-mask-of-padding"))
-
 
 def _moved_forward(
     tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor

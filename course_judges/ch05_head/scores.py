@@ -11,15 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_judges import families
 from course_judges.attention_weights import divided_by
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
-from course_judges.ch05_head.wording import (
-    HALF_BY_PRECEDENCE,
-    MULTIPLIED,
-    ROOT_MISSING,
-    TWICE_BY_PRECEDENCE,
-)
 from course_judges.equality import close
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
@@ -68,23 +61,6 @@ def _right_up_to_scale(evidence: Evidence) -> bool:
 def _is_unprojected(evidence: Evidence) -> bool:
     x = evidence.inputs["x"]
     return _factor(evidence.yours("batch"), x @ np.swapaxes(x, 1, 2)) is not None
-
-
-def _is_softmaxed(evidence: Evidence) -> bool:
-    mine = evidence.yours("batch")
-    return bool(np.allclose(mine.sum(-1), 1, atol=1e-4) and (mine >= 0).all())
-
-
-def _is_softmaxed_down(evidence: Evidence) -> bool:
-    mine = evidence.yours("batch")
-    return bool(np.allclose(mine.sum(-2), 1, atol=1e-4) and (mine >= 0).all())
-
-
-def _softmaxed(evidence: Evidence) -> str:
-    mine, right = evidence.yours("batch")[0, 0], evidence.right("batch")[0, 0]
-    hidden = "" if mine[1:].any() else " You also hid the future, but there should be no mask yet."
-    return unwrapped(f"""Row 0 of sample 0 has no negative entry and sums to {number(mine.sum())},
-    but the right row sums to {number(right.sum())}.{hidden}""")
 
 
 def _entry(evidence: Evidence, t: int = 1, s: int = 0) -> str:
@@ -272,42 +248,6 @@ def _rows_by_their_own(evidence: Evidence) -> Finding | None:
     return None
 
 
-_scale_by_channels = families.scale_by_channels(_roots, SCALE)(
-    Like("used-the-length-of-axis-0-of-w-key-for-D")
-)
-
-_no_scale = mistake(
-    "You left out the scale, so your scores are plain dot products.",
-    lambda e: unwrapped(f"""Your scores have a standard deviation of
-    {number(e.yours("batch").std())}, but the right ones have {number(e.right("batch").std())}.
-    {_by_factor(e)}"""),
-    SCALE,
-)(Like("left-out-the-division-by-root-of-D-in-your-scores"))
-
-_scale_without_root = mistake(
-    ROOT_MISSING,
-    lambda e: unwrapped(f"""This happens if you forget the root, or if you divide both queries and
-    keys by √D. The standard deviation of a sum of D terms grows with √D, and only its variance
-    grows with D. {_roots(e)}"""),
-    SCALE,
-)(Like("left-out-the-root-of-D-in-your-scores"))
-
-_divided_by_half_of_D = mistake(
-    "You divided the scores by half of D instead of its root.",
-    lambda e: f"{HALF_BY_PRECEDENCE} {_roots(e)}",
-    SCALE,
-)(Like("used-half-of-D-instead-of-root-of-D-in-your-scores"))
-
-_divided_by_2D = mistake(
-    "You divided the scores by twice D instead of its root.",
-    lambda e: f"{TWICE_BY_PRECEDENCE} {_roots(e)}",
-    SCALE,
-)(Like("used-twice-D-instead-of-root-of-D-in-your-scores"))
-
-_scale_multiplied = mistake(MULTIPLIED, _roots, SCALE)(
-    Like("multiplied-instead-of-dividing-by-root-of-D-in-your-scores")
-)
-
 _scale_by_length = mistake(
     "You divided the scores by √T, the root of the number of positions, instead of √D.",
     lambda e: unwrapped(f"""Here T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A
@@ -330,27 +270,6 @@ _scale_by_length = mistake(
 def _second_dimension_under_the_root(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     query, key = x @ w_query, x @ w_key
     return query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
-
-
-_swapped_query_key = mistake(
-    "Your table is transposed: its rows are keys and its columns are queries.",
-    lambda e: unwrapped(f"""{_entry(e)} The number in row 1, column 0 of your table belongs in row
-    0, column 1, because row t holds the scores of query t."""),
-)(Like("exchanged-w-query-and-w-key-in-your-queries-and-your-keys"))
-
-
-_queries_only = mistake(
-    "You compared queries with queries, so the keys aren't used.",
-    lambda e: f"This makes your table symmetric. {_mirror(e)}",
-    ASKS,
-)(Like("used-w-query-instead-of-w-key-in-your-keys"))
-
-
-_keys_only = mistake(
-    "You compared keys with keys, so the queries aren't used.",
-    lambda e: f"This makes your table symmetric. {_mirror(e)}",
-    ASKS,
-)(Like("used-w-key-instead-of-w-query-in-your-queries"))
 
 
 @mistake(
@@ -396,21 +315,6 @@ _future_hidden = mistake(
 def _cosines(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     query, key = (F.normalize(x @ w, dim=-1) for w in (w_query, w_key))
     return query @ key.transpose(-2, -1)
-
-
-_softmax_taken = mistake(
-    "You went one step too far and returned weights instead of scores.",
-    _softmaxed,
-    recognized=_is_softmaxed,
-)(Like("applied-a-softmax-to-your-scores"))
-
-
-_softmax_down_the_columns = mistake(
-    "You took a softmax down the columns, but the task asks for the scores themselves.",
-    lambda e: unwrapped(f"""Column 0 of sample 0 sums to {number(e.yours("batch")[0, :, 0].sum())},
-    but in the right scores it sums to {number(e.right("batch")[0, :, 0].sum())}."""),
-    recognized=_is_softmaxed_down,
-)(Like("applied-a-softmax-down-the-columns-of-your-scores"))
 
 
 _sign_turned = mistake(
@@ -474,13 +378,6 @@ _itself_hidden = mistake(
     lambda e: _entry(e, 1, 1),
     also=(_without_itself(-math.inf), _without_itself(-1e9)),
 )(Like("set-the-diagonal-of-the-products-of-queries-and-keys-to-0"))
-
-
-_keys_by_view = mistake(
-    "You brought the keys to (…, D, T) by `view` or `reshape`, which moves no entry.",
-    lambda e: unwrapped(f"""{_entry(e)} So a column mixes entries of several keys. `transpose(-2,
-    -1)` exchanges the two axes."""),
-)(Like("used-view-or-reshape-instead-of-a-transpose-in-the-products-of-queries-and-keys"))
 
 
 def _keys_met(evidence: Evidence) -> list[int] | None:
@@ -574,7 +471,9 @@ TASK = Task(
             "Row t holds the products of query t with all keys.", SCORES
         ),
         "your scores": Step(
-            "A sum of D products spreads with √D, and dividing by √D makes up for it.", SCALE
+            "Scores are the products divided by √D, with which a sum of D products spreads, and "
+            "nothing else is done to them yet.",
+            SCALE,
         ),
     },
 )

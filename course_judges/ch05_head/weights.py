@@ -522,11 +522,6 @@ _all_weights_zero = mistake(
     cases=("whole", "cut", "padded", "low"),
 )(lambda scores, past, start: torch.zeros_like(scores))  # noqa: ARG005
 
-_first_symbol_hidden = mistake(
-    "You hid one position too many: the first symbol of each text.",
-    _padded_row,
-    recognized=lambda e: _padding_off_by(e, 1),
-)(Like("compared-with-greater-instead-of-greater-or-equal-in-the-mask-against-padding"))
 
 _last_padding_seen = mistake(
     "You hid one position too few: the padding just before each text is seen.",

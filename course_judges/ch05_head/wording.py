@@ -1,7 +1,5 @@
 """What several tasks of chapter 05 say in the same words."""
 
-MULTIPLIED = "You multiplied the scores by √D instead of dividing by it."
-ROOT_MISSING = "Your scores are divided by D instead of √D."
 HALF_BY_PRECEDENCE = (
     "This happens with `D ** 1 / 2`, because `**` binds more tightly than `/`: it is (D ** 1) / 2. "
     "Write `D ** 0.5` or `math.sqrt(D)`."

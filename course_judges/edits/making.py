@@ -24,8 +24,8 @@ import numpy as np
 from course_judges import catalogue
 from course_judges.edits import steps
 from course_judges.edits.operators import changed
-from course_judges.edits.table import ending, made, path_of, tells
-from course_judges.evidence import Evidence, same_case
+from course_judges.edits.table import ending, made, path_of, same_compared, tells
+from course_judges.evidence import Evidence
 from course_judges.judging import reference_of
 from course_judges.rubric import Task
 from course_tasks import catalogue as asked
@@ -87,8 +87,9 @@ def build(name: str) -> dict[str, Any]:
             kept.append((edit, outcomes, _stable(outcomes, draws, probe)))
     kept.sort(key=lambda one: _far_fetched(one[0].operator))
     groups: list[list[tuple[Any, list[Answers], tuple[str, ...]]]] = []
+    right = [draw.expected for _, draw in draws]
     for one in kept:
-        group = next((g for g in groups if _equal(g[0], one, probe)), None)
+        group = next((g for g in groups if _equal(g[0], one, right, probe)), None)
         groups.append([one]) if group is None else group.append(one)
     return {
         "digest": digest(task),
@@ -163,9 +164,11 @@ def _stable(
     )
 
 
-def _equal(one: Any, other: Any, probe: Probe) -> bool:
+def _equal(one: Any, other: Any, right: Sequence[Answers], probe: Probe) -> bool:
     return one[2] == other[2] and all(
-        same_case(a, b, case) for a, b in zip(one[1], other[1], strict=True) for case in probe.cases
+        same_compared(a, b, expected, case)
+        for a, b, expected in zip(one[1], other[1], right, strict=True)
+        for case in probe.cases
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from course_judges.counterfactuals import trivial
 from course_judges.describing import SAYS_LITTLE, of_the_task
-from course_judges.edits.table import Variant, ending, tells, variants
+from course_judges.edits.table import Variant, ending, same_compared, tells, variants
 from course_judges.equality import same_value
-from course_judges.evidence import ODD_DATA, Evidence, same_case
+from course_judges.evidence import ODD_DATA, Evidence
 from course_judges.rubric import Step, Task
 from course_judges.wrong_arrays import comparisons, relations
 from course_judges.wrong_arrays.differences import Comparison, Difference, largest
@@ -75,10 +75,10 @@ def _may_end(variant: Variant, ends: Sequence[str]) -> bool:
 
 def _equals(variant: Variant, probe: Probe, evidence: Evidence) -> bool:
     def other(case: str, made: Answers) -> bool:
-        return not same_case(evidence.answers, made, case)
+        return not same_compared(evidence.answers, made, evidence.expected, case)
 
     made = evidence.variants.answers(variant.answer, probe, evidence.inputs, other)
-    return all(same_case(evidence.answers, made, case) for case in probe.cases)
+    return not any(other(case, made) for case in probe.cases)
 
 
 def _finding(
@@ -103,7 +103,7 @@ def _finding(
         said = [_numbers(evidence), *said, first.teaches, _why(step, first, task)]
     elif step:
         said = [known.what, known.effect, *said, _unless_said(first.teaches, known.effect)]
-    section = (known and known.section) or (step and step.section) or task.section
+    section = (step and step.section) or (known and known.section) or task.section
     return Finding(first.name, what, " ".join(filter(None, said)), section, tells=Tells.CAUSE)
 
 
@@ -116,9 +116,9 @@ def _why(step: Step | None, variant: Variant, task: Task) -> str:
 
 
 def _unless_said(lesson: str, effect: str) -> str:
-    """A lesson, unless a property says the same of a name: both quote the code that it is about."""
-    quoted = re.findall("`[^`]+`", lesson)
-    return "" if quoted and quoted[-1] in effect else lesson
+    """A lesson, unless a property quotes the same code, and so says the same of it."""
+    quoted = (code.strip("`nx/ ") for code in re.findall("`[^`]+`", lesson))
+    return "" if any(code in effect for code in quoted) else lesson
 
 
 def _numbers(evidence: Evidence) -> str:

@@ -176,7 +176,8 @@ def edits(source: str) -> Iterator[Edit]:
                 seen.add(program)
                 made[number].append((place, edit))
     for first, second in pairwise(found):
-        if swapped := _exchanged(first, second, lines):
+        swapped = _exchanged(first, second, lines)
+        if swapped and _compiles(changed(source, swapped.lines)):
             yield swapped
     for of_step in made.values():
         yield from (edit for _, edit in of_step)

@@ -13,7 +13,7 @@ import numpy as np
 
 from course_judges.edits.operators import changed
 from course_judges.equality import same_value
-from course_judges.evidence import Evidence
+from course_judges.evidence import Evidence, same_case
 from course_judges.rubric import Like, Mistake, Task
 from course_lib.errors import CourseError
 from course_tasks.answers import Answers
@@ -152,6 +152,17 @@ def ending(answers: Answers, evidence: Evidence, case: str) -> str:
     if any(n not in mine or np.shape(mine[n]) != np.shape(right[n]) for n in right):
         return "s"
     return "=" if all(same_value(mine[n], right[n]) for n in right) else "~"
+
+
+def same_compared(a: Answers, b: Answers, right: Answers, case: str) -> bool:
+    """True if a case ended in the same way in all that is compared with the right answer."""
+    if case in a.errors or case in b.errors or case in right.errors:
+        return same_case(a, b, case)
+    names = [name for name in right.values if name.split(".")[0] == case]
+    return all(
+        name in a.values and name in b.values and same_value(a.values[name], b.values[name])
+        for name in names
+    )
 
 
 def tells(answers: Answers, draw: Evidence, probe: Probe) -> bool:

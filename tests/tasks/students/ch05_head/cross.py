@@ -78,11 +78,6 @@ def maps_mixed_up(x, memory, w_query, w_key, w_value, lengths):
     return cross_by_loop(x, memory, w_key, w_query, w_value, lengths)
 
 
-def memory_itself(x, memory, w_query, w_key, w_value, lengths):
-    seen = (torch.arange(memory.shape[1]) < lengths[:, None])[:, None, :]
-    return F.scaled_dot_product_attention(x @ w_query, memory @ w_key, memory, attn_mask=seen)
-
-
 def blanked_memory(x, memory, w_query, w_key, w_value, lengths):
     memory = memory.clone()
     for b, n in enumerate(lengths):
@@ -185,15 +180,8 @@ def only_the_best(x, memory, w_query, w_key, w_value, lengths):
     return torch.stack([one[places] for one, places in zip(memory @ w_value, best, strict=True)])
 
 
-def keys_viewed(x, memory, q, k, v, lengths):
-    B, S, _ = memory.shape
-    scores = x @ q @ (memory @ k).view(B, -1, S) / k.shape[1] ** 0.5
-    behind = torch.arange(S).expand(B, S) >= lengths.view(B, 1)
-    return F.softmax(scores.masked_fill(behind.unsqueeze(1), -INF), -1) @ (memory @ v)
-
-
 WRONG = {
-    "keys-reshaped": keys_viewed,
+    "inverted-mask": crossing(weigh=lambda s, seen: torch.where(seen, -INF, s).softmax(-1)),
     "own-values-added": lambda x, m, q, k, v, n: crossing()(x, m, q, k, v, n) + x @ v,
     "x-behind-the-memory": looks_at_both,
     "all-memories-for-all": looks_at_all,
@@ -202,27 +190,19 @@ WRONG = {
     "lengths-of-x": cut_where_the_memory_ends,
     "no-softmax": crossing(weigh=lambda s, seen: s * seen),
     "mask-without-an-axis": lengths_as_they_are,
-    "scale-multiplied": crossing(lambda q, v: q.shape[1] ** -0.5),
-    "scale-without-root": crossing(lambda q, v: q.shape[1]),
     "scale-by-length": under_the_positions,
     "self-cross": values_from_x,
     "self-attention": talks_to_itself,
     "roles-exchanged": memory_asks,
     "maps-exchanged": maps_mixed_up,
-    "raw-values": memory_itself,
     "scale-by-channels": crossing(lambda q, v: len(q) ** 0.5),
     "scale-by-values": crossing(lambda q, v: v.shape[1] ** 0.5),
-    "no-scale": crossing(lambda q, v: 1),
     "scale-after-softmax": lambda x, m, q, k, v, n: (
         crossing(lambda q, v: 1)(x, m, q, k, v, n) / q.shape[1] ** 0.5
     ),
     "causal-mask-kept": crossing(weigh=still_causal),
     "softmax-over-queries": crossing(weigh=lambda s, seen: s.softmax(1)),
-    "padding-seen": crossing(weigh=lambda s, seen: s.softmax(2)),
-    "one-padding-seen": crossing(by=1),
     "last-symbol-hidden": crossing(by=-1),
-    "inverted-mask": crossing(weigh=lambda s, seen: torch.where(seen, -INF, s).softmax(-1)),
-    "zero-mask": crossing(weigh=lambda s, seen: (s * seen).softmax(-1)),
     "padding-as-zeros": blanked_memory,
     "moderate-fill": nearly_hidden(-30.0),
     "masked-after-softmax": crossing(weigh=lambda s, seen: seen * s.softmax(-1)),
@@ -231,7 +211,6 @@ WRONG = {
     "first-memory-for-all": lambda x, m, q, k, v, n: cross_by_loop(
         x, m[[0] * len(m)], q, k, v, n[[0] * len(n)]
     ),
-    "keys-for-values": lambda x, m, q, k, v, n: cross_by_library(x, m, q, k, k, n),
 }
 
 

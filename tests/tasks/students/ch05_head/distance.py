@@ -76,27 +76,10 @@ def decayed(scores, slope):
     return causal_only(scores) * torch.exp(-slope * back)
 
 
-def open_future(scores, slope):
-    T = scores.shape[1]
-    return (scores + slope * torch.arange(T)).softmax(-1)
-
-
 def open_both(scores, slope):
     T = scores.shape[1]
     gap = torch.cdist(torch.arange(T)[:, None].float(), torch.arange(T)[:, None].float(), p=1)
     return (scores - slope * gap).softmax(-1)
-
-
-def zero_future(scores, slope):
-    T = scores.shape[1]
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    return torch.tril(scores - slope * back).softmax(-1)
-
-
-def down_the_columns(scores, slope):
-    T = scores.shape[1]
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    return torch.where(back >= 0, scores - slope * back, -INF).softmax(-2)
 
 
 def low_but_not_lowest(scores, slope):
@@ -174,7 +157,6 @@ WRONG = {
     ).softmax(-1),
     "slope-of-its-own": lambda scores, slope: distance_by_loop(scores, 0.5),
     "penalty-doubles": penalty_doubles,
-    "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
     "no-penalty": tilted(lambda row, d, m, T: m * len(d)),
     "same-for-all-distances": tilted(lambda row, d, m, T: m * d.clamp(max=1)),
     "distance-squared": tilted(lambda row, d, m, T: m * d * d),
@@ -185,10 +167,7 @@ WRONG = {
     "scaled-again": tilted(lambda row, d, m, T: row - row / T**0.5 + m * d),
     "penalty-after-softmax": subtracted_late,
     "decay-not-normalised": decayed,
-    "no-causal-mask": open_future,
     "both-ways": open_both,
-    "zero-mask": zero_future,
-    "softmax-over-queries": down_the_columns,
     "moderate-fill": low_but_not_lowest,
     "limited-sum": kept_from_zero,
     "future-overflows": future_cut_from_powers,

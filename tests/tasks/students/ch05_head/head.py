@@ -74,11 +74,6 @@ class HeadScaledByChannels(PlainHead):
         return self.query(x) @ self.key(x).mT * x.shape[-1] ** -0.5
 
 
-class HeadScaledByValues(PlainHead):
-    def scores(self, x):
-        return self.query(x) @ self.key(x).mT / self.value(x).size(-1) ** 0.5
-
-
 class HeadUnscaled(PlainHead):
     def scores(self, x):
         return torch.bmm(self.query(x), self.key(x).permute(0, 2, 1))
@@ -87,27 +82,6 @@ class HeadUnscaled(PlainHead):
 class HeadScaledLate(HeadUnscaled):
     def forward(self, x):
         return super().forward(x) * self.query.out_features**-0.5
-
-
-class HeadSwapped(PlainHead):
-    def scores(self, x):
-        return PlainHead.scores(self, x).mT
-
-
-class HeadOverQueries(PlainHead):
-    def forward(self, x):
-        return F.softmax(self.mask(self.scores(x)), dim=-2) @ self.value(x)
-
-
-class HeadTurned(PlainHead):
-    def forward(self, x):
-        w = F.softmax(self.mask(self.scores(x)), dim=-1)
-        return torch.einsum("bst,bse->bte", w, self.value(x))
-
-
-class HeadOfInputs(PlainHead):
-    def forward(self, x):
-        return F.softmax(self.mask(self.scores(x)), dim=-1) @ x
 
 
 class HeadOfValues(PlainHead):
@@ -135,23 +109,11 @@ class HeadUnmasked(PlainHead):
         return scores
 
 
-class HeadAlwaysCausal(LibraryHead):
-    def forward(self, x):
-        self.is_causal = True
-        return super().forward(x)
-
-
 class HeadUpper(PlainHead):
     def mask(self, scores):
         if not self.causal:
             return scores
         return scores.masked_fill(torch.ones_like(scores).triu() == 0, -INF)
-
-
-class HeadZero(PlainHead):
-    def mask(self, scores):
-        T = scores.shape[-1]
-        return scores * self.tril[:T, :T] if self.causal else scores
 
 
 class HeadUncut(PlainHead):
@@ -242,6 +204,11 @@ class HeadOfCenteredSymbols(PlainHead):
         return super().forward(x - x.mean(-1, keepdim=True))
 
 
+class HeadOverQueries(PlainHead):
+    def forward(self, x):
+        return F.softmax(self.mask(self.scores(x)), dim=-2) @ self.value(x)
+
+
 RIGHT = {
     "with biases, layers in another order": PlainHead,
     "the library's attention": LibraryHead,
@@ -279,17 +246,6 @@ class HeadWithoutItself(PlainHead):
         return scores
 
 
-class HeadWithoutRoot(PlainHead):
-    def scores(self, x):
-        return self.query(x) @ self.key(x).mT / self.key.out_features
-
-
-class HeadOfQueriesAlone(PlainHead):
-    def scores(self, x):
-        q = self.query(x)
-        return torch.einsum("btd,bsd->bts", q, q) / q.shape[-1] ** 0.5
-
-
 class HeadCutLate(PlainHead):
     def forward(self, x):
         T = x.shape[1]
@@ -297,30 +253,9 @@ class HeadCutLate(PlainHead):
         return (weights * self.tril[:T, :T] if self.causal else weights) @ self.value(x)
 
 
-class HeadOneAhead(PlainHead):
-    def mask(self, scores):
-        seen = torch.ones_like(scores).tril(1) == 1
-        return torch.where(seen, scores, -INF) if self.causal else scores
-
-
-class HeadScaledUp(PlainHead):
-    def scores(self, x):
-        return (
-            F.linear(self.query(x), torch.eye(self.key.out_features))
-            @ self.key(x).mT
-            * (self.key.out_features**0.5)
-        )
-
-
 class HeadScaledByTime(PlainHead):
     def scores(self, x):
         return self.query(x) @ self.key(x).transpose(1, 2) / math.sqrt(x.shape[1])
-
-
-class HeadOfKeys(PlainHead):
-    def forward(self, x):
-        keys = self.key(x)
-        return F.softmax(self.mask(self.scores(x)), dim=-1) @ keys
 
 
 class HeadOfScores(PlainHead):
@@ -365,18 +300,6 @@ class HeadThatCountsTexts(PlainHead):
         return scores.masked_fill(self.tril[:T, :T] == 0, -INF) if self.causal else scores
 
 
-class HeadOfViews(PlainHead):
-    def scores(self, x):
-        q, k = self.query(x), self.key(x)
-        return q @ k.view(len(x), -1, x.shape[1]) / k.shape[-1] ** 0.5
-
-
-class HeadByHalf(PlainHead):
-    def scores(self, x):
-        q, k = self.query(x), self.key(x)
-        return q @ k.mT / (k.shape[-1] ** 1 / 2)
-
-
 class HeadByTwice(PlainHead):
     def scores(self, x):
         q, k = self.query(x), self.key(x)
@@ -402,42 +325,28 @@ class HeadOfScaledOutputs(PlainHead):
 
 
 WRONG = {
+    "softmax-over-queries": HeadOverQueries,
     "layer-of-other-dimensions": HeadOfOneSize,
     "one-layer-for-two": HeadWhoseKeysAsk,
     "other-names": HeadOfLetters,
     "mask-cut-to-the-batch": HeadThatCountsTexts,
-    "keys-reshaped": HeadOfViews,
-    "divided-by-half-of-D": HeadByHalf,
     "divided-by-2D": HeadByTwice,
     "mask-added-to-scores": HeadOfAddedMasks,
     "no-softmax": HeadOfScores,
     "wrong-corner": HeadCutBelow,
-    "scale-multiplied": HeadScaledUp,
     "scale-by-length": HeadScaledByTime,
-    "keys-for-values": HeadOfKeys,
-    "scale-without-root": HeadWithoutRoot,
-    "queries-only": HeadOfQueriesAlone,
     "masked-after-softmax": HeadCutLate,
-    "sees-one-ahead": HeadOneAhead,
     "shared-by-all-heads": HeadWithAMaskOfTheClass,
     "mean-of-two-directions": MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,
     "state-kept": HeadWithAMemory,
     "scale-by-channels": HeadScaledByChannels,
-    "scale-by-values": HeadScaledByValues,
-    "no-scale": HeadUnscaled,
     "scale-after-softmax": HeadScaledLate,
-    "swapped-query-key": HeadSwapped,
-    "softmax-over-queries": HeadOverQueries,
-    "weights-transposed": HeadTurned,
-    "raw-values": HeadOfInputs,
     "values-not-averaged": HeadOfValues,
     "attends-across-batch": HeadAcrossBatch,
     "flag-turned": HeadFlagTurned,
     "no-causal-mask": HeadUnmasked,
-    "always-causal": HeadAlwaysCausal,
     "upper-triangle": HeadUpper,
-    "zero-mask": HeadZero,
     "moderate-fill": HeadNearlyMasked,
     "future-if-not-causal": HeadWithoutThePast,
     "diagonal-hidden": HeadWithoutItself,

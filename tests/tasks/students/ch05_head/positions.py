@@ -223,9 +223,6 @@ WRONG = {
     "too-long-accepted": clamped,
     "one-start-for-all": as_late_as_the_latest,
     "token-0-for-padding": symbol_0_is_padding,
-    "first-symbol-is-0": lambda tokens, e, p, start: blank(
-        embed_row_by_row(tokens, e, p, start), start + 1
-    ),
 }
 
 

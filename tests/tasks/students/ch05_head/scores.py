@@ -36,10 +36,6 @@ def products(x, left, right):
     return torch.matmul(x @ left, (x @ right).mT)
 
 
-def scores_softmaxed(x, w_query, w_key):
-    return torch.softmax(scores_by_einsum(x, w_query, w_key), -1)
-
-
 def scores_of_batches(x, w_query, w_key):
     return torch.bmm(x @ w_query, (x @ w_key).permute(0, 2, 1)) / math.sqrt(w_query.shape[1])
 
@@ -119,26 +115,14 @@ RIGHT = {
 
 
 WRONG = {
-    "softmax-down-the-columns": lambda x, q, k: scores_by_einsum(x, q, k).softmax(-2),
     "sign-turned": lambda x, q, k: scores_by_einsum(x, -q, k),
-    "scale-by-channels": lambda x, q, k: products(x, q, k) / math.sqrt(x.size(-1)),
-    "no-scale": lambda x, q, k: torch.einsum("...td,...sd->...ts", x @ q, x @ k),
-    "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],
-    "divided-by-half-of-D": lambda x, q, k: products(x, q, k) / (q.shape[1] ** 1 / 2),
-    "divided-by-2D": lambda x, q, k: products(x, q, k) / q.shape[1] ** 1 / 2,
     "texts-joined": texts_in_one,
     "keys-of-another-text": keys_of_the_last,
-    "scale-multiplied": lambda x, q, k: products(x, q, k) * math.sqrt(q.shape[1]),
     "scale-by-length": lambda x, q, k: products(x, q, k) / math.sqrt(x.shape[-2]),
     "second-dimension-under-the-root": lambda x, q, k: products(x, q, k) / (x @ k).shape[1] ** 0.5,
-    "swapped-query-key": lambda x, q, k: scores_by_einsum(x, q, k).mT,
-    "queries-only": lambda x, q, k: products(x, q, q) / math.sqrt(q.shape[1]),
-    "keys-only": lambda x, q, k: products(x, k, k) / math.sqrt(k.shape[1]),
     "raw-inputs": lambda x, q, k: torch.einsum("...tc,...sc->...ts", x, x) / x.shape[-1] ** 0.5,
-    "softmax-taken": scores_softmaxed,
     "axes-counted-from-the-front": scores_of_batches,
     "leading-dimensions-flat": flattened,
-    "keys-by-view": lambda x, q, k: (x @ q) @ (x @ k).view((x @ k).mT.shape) / k.size(1) ** 0.5,
     "something-subtracted": shifted_for_softmax,
     "itself-hidden": lambda x, q, k: scores_by_einsum(x, q, k) * (1 - torch.eye(x.size(-2))),
     "future-hidden": lambda x, q, k: scores_by_einsum(x, q, k).tril(),

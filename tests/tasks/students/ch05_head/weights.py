@@ -294,7 +294,6 @@ WRONG = {
     "padding-seen": padding_forgotten,
     "rows-hidden-not-columns": rows_emptied,
     "start-taken-for-length": text_hidden,
-    "first-symbol-hidden": shifted_start(1),
     "last-padding-seen": shifted_start(-1),
     "nan-rows": not_a_number_left,
     "padding-rows-look": padding_sees_itself,
