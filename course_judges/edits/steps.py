@@ -181,11 +181,11 @@ def edits(source: str) -> Iterator[Edit]:
             yield swapped
     for of_step in made.values():
         yield from (edit for _, edit in of_step)
-    yield from _along_another_axis([edit for of_step in made.values() for _, edit in of_step])
     for number, (first, second) in enumerate(pairwise(found)):
         if _alike(first, second):
             yield from _at_both(dict(made[number]), dict(made[number + 1]))
             yield from _each_as_the_other(first, second, lines, called)
+    yield from _along_another_axis([edit for of_step in made.values() for _, edit in of_step])
 
 
 def _functions(tree: ast.AST) -> Iterator[Any]:
