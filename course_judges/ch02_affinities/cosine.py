@@ -168,7 +168,11 @@ _normalised_over_positions = mistake(
     which are the last dimension: `norm(dim=-1, keepdim=True)`."""),
     PAIRS,
     cases=("cosines",),
-)(Like("used-axis-minus-2-instead-of-axis-minus-1-in-the-lengths-of-x-and-the-lengths-of-y"))
+)(
+    Like(
+        "used-axis-minus-2-instead-of-axis-minus-1-for-the-length-in-the-lengths-of-x-and-the-lengths-of-y"
+    )
+)
 
 
 # What somebody may divide the dot products of x (B, T, C) and y (B, S, C) by: something of each
