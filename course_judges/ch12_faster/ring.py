@@ -17,14 +17,13 @@ from course_judges.ch12_faster.weights import (
     NOTHING,
     READABLE,
     Sight,
-    of_a_factor,
     of_no_softmax,
     of_one_place,
     sight,
     total_of_each,
 )
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -36,33 +35,60 @@ _NEAR, _OF_AN_AGE = 3e-2, 0.1
 
 _RING = ("keys", "values")
 
-Ages = Callable[[Tensor, int, int], Tensor]
+RingStep = Callable[..., tuple[Tensor, Tensor, Tensor]]
 
 
-def _ages(place: Tensor, count: int, W: int) -> Tensor:
+def ring_step(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    count: int,
+    slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A right answer to 12/ring: (B, D) three times, (B, W, D) twice → (B, D) and both rings."""
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1:]
+    new = count % W  # the new place
+    keys[:, new] = key
+    values[:, new] = value
+    places = torch.arange(W)
+    age = (count - places) % W  # the ages (W,)
+    taken = age <= count  # the mask (W,)
+    products = (keys @ query.unsqueeze(-1)).squeeze(-1)
+    less = slope * age  # what is subtracted (W,)
+    scores = products / math.sqrt(D) - less  # the scores (B, W)
+    weights = scores.masked_fill(~taken, -torch.inf).softmax(dim=-1)  # the weights (B, W)
+    found = (weights.unsqueeze(1) @ values).squeeze(1)  # what you find (B, D)
+    return found, keys, values
+
+
+def _written(
+    key: Tensor, value: Tensor, keys: Tensor, values: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """Both rings with the new token."""
+    keys, values = keys.clone(), values.clone()
+    keys[:, count % keys.shape[1]], values[:, count % keys.shape[1]] = key, value
+    return keys, values
+
+
+def _looked(query: Tensor, keys: Tensor, values: Tensor, less: Tensor, taken: Tensor) -> Tensor:
+    """What queries find at the places that are taken (W,), if scores are lowered by `less`."""
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(keys.shape[2]) - less
+    weights = scores.masked_fill(~taken, -torch.inf).softmax(dim=-1)
+    return (weights.unsqueeze(1) @ values).squeeze(1)
+
+
+def _ages(count: int, W: int) -> Tensor:
     """(W,): how many tokens ago each place was written to, if it ever was."""
-    return (count - place) % W
+    return (count - torch.arange(W)) % W
 
 
-def _variant(
-    *,
-    ages: Ages = _ages,
-    taken: Callable[[Tensor, int, int], Tensor] = lambda age, count, _: age <= count,
-    places: Callable[[Tensor, int], Tensor] | None = None,
-    goes: Callable[[int, int], int] = lambda count, W: count % W,
-    scale: Callable[[int], float] = math.sqrt,
-    sign: float = 1.0,
-    age_divided: bool = False,
-    copies: bool = True,
-    hidden: float = -math.inf,
-    after_softmax: bool = False,
-    looks_first: bool = False,
-    old_values: bool = False,
-    reads_keys: bool = False,
-    by_places: bool = False,
-    decays: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None,
-) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    def answer(
+def _aged(ages: Callable[[int, int], Tensor]) -> RingStep:
+    """A step with other ages."""
+
+    def step(
         query: Tensor,
         key: Tensor,
         value: Tensor,
@@ -71,28 +97,32 @@ def _variant(
         count: int,
         slope: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        before = keys, values
-        if copies:
-            keys, values = keys.clone(), values.clone()
-        W, D = keys.shape[1:]
-        keys[:, goes(count, W)], values[:, goes(count, W)] = key, value
-        age = ages(torch.arange(W), count, W)  # (W,)
-        less = sign * slope * age / (scale(D) if age_divided else 1)
-        seen_keys = before[0] if looks_first else keys
-        seen_values = before[1] if looks_first or old_values else values
-        seen_values = keys if reads_keys else seen_values
-        scores = (seen_keys @ query.unsqueeze(-1)).squeeze(-1) / scale(W if by_places else D) - less
-        seen = taken(_ages(torch.arange(W), count, W), count, W)
-        if places is not None:
-            seen = places(torch.arange(W), count)
-        weights = scores.softmax(dim=-1) * seen if after_softmax else None
-        if weights is None:
-            weights = scores.masked_fill(~seen, hidden).softmax(dim=-1)
-        if decays is not None:
-            weights = decays(weights, slope * age, seen)
-        return (weights.unsqueeze(1) @ seen_values).squeeze(1), keys, values  # (B, D)
+        keys, values = _written(key, value, keys, values, count)
+        W = keys.shape[1]
+        taken = _ages(count, W) <= count
+        return _looked(query, keys, values, slope * ages(count, W), taken), keys, values
 
-    return answer
+    return step
+
+
+def _seeing(taken: Callable[[Tensor, int, int], Tensor]) -> RingStep:
+    """A step that sees other places."""
+
+    def step(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        count: int,
+        slope: float,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        keys, values = _written(key, value, keys, values, count)
+        age = _ages(count, keys.shape[1])
+        seen = taken(age, count, keys.shape[1])
+        return _looked(query, keys, values, slope * age, seen), keys, values
+
+    return step
 
 
 def _still_empty(first: int, W: int) -> str:
@@ -120,35 +150,29 @@ def _full(evidence: Evidence) -> str:
     )
 
 
-_empty_places_seen = mistake(
-    "You also average places that no token has taken yet.",
-    _filling,
-    cases=("filling", "full"),
-)(_variant(taken=lambda age, *_: age >= 0))
-
 _age_by_place = mistake(
     "You took the distance between places as the age, but the oldest token is next to the newest.",
     _full,
     cases=("filling", "full"),
-)(_variant(ages=lambda place, count, W: (count % W - place).abs()))
+)(_aged(lambda count, W: (count % W - torch.arange(W)).abs()))
 
 _age_is_the_place = mistake(
     "You took the number of a place as the age of its token.",
     _full,
     cases=("filling", "full"),
-)(_variant(ages=lambda place, *_: place))
+)(Like("used-only-what-should-be-subtracted-from-count-in-the-ages"))
 
 _only_up_to_the_new_place = mistake(
     "You see only the places up to the new token's, but in a full ring all W places are seen.",
     _full,
     cases=("filling", "full"),
-)(_variant(taken=lambda age, count, W: age <= count % W))
+)(Like("used-the-new-place-instead-of-count-in-the-mask"))
 
 _first_token_forgotten = mistake(
     "While the ring fills up, you don't see token number 0, whose age is `count`.",
     _filling,
     cases=("filling", "full"),
-)(_variant(taken=lambda age, count, _: (age < count) | (age == 0)))
+)(_seeing(lambda age, count, _: (age < count) | (age == 0)))
 
 _places_in_order = mistake(
     "In a full ring, your ages fall by 1 from place to place, as if tokens were in order.",
@@ -157,64 +181,19 @@ _places_in_order = mistake(
     take the difference mod W, which turns an age below 0 into that of an old token. {_full(e)}""")
     ),
     cases=("full",),
-)(_variant(ages=lambda place, _, W: W - 1 - place))
+)(_aged(lambda _, W: W - 1 - torch.arange(W)))
 
 _oldest_hidden = mistake(
     "Your window is one token too short: you see W − 1 tokens, the new one included, instead of W.",
     _full,
     cases=("filling", "full"),
-)(_variant(taken=lambda age, count, W: (age <= count) & (age < W - 1)))
-
-_new_token_hidden = mistake(
-    "Your new token doesn't see itself.",
-    _full,
-    cases=("filling", "full"),
-)(_variant(taken=lambda age, count, _: (age <= count) & (age > 0)))
+)(_seeing(lambda age, count, W: (age <= count) & (age < W - 1)))
 
 _new_token_hidden_at_first = mistake(
     "While the ring fills up, your new token doesn't see itself.",
     lambda e: f"With n tokens before it, n + 1 places are taken once it is written. {_filling(e)}",
     cases=("filling", "full"),
-)(_variant(taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))))
-
-_always_the_last_place = mistake(
-    "When the ring is full, you write into the last place instead of that of the oldest token.",
-    _full,
-    cases=("filling", "full"),
-    also=(
-        _variant(
-            goes=lambda count, W: min(count, W - 1),
-            ages=lambda place, count, W: (min(count, W - 1) - place) % W,
-        ),
-    ),
-)(_variant(goes=lambda count, W: min(count, W - 1)))
-
-_one_place_ahead = mistake(
-    "You wrote token number n into place (n + 1) mod W instead of n mod W.",
-    _full,
-    cases=("filling", "full"),
-    also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
-)(_variant(goes=lambda count, W: (count + 1) % W))
-
-
-_one_place_behind = mistake(
-    "You wrote token number n into place (n − 1) mod W instead of n mod W.",
-    _full,
-    cases=("filling", "full"),
-    also=(
-        lambda *given: _variant()(*given[:5], given[5] - 1, given[6]),  # seen as such, too
-        _variant(
-            goes=lambda count, W: (count - 1) % W,
-            ages=lambda place, count, W: (count - 1 - place) % W,
-        ),
-    ),
-)(_variant(goes=lambda count, W: (count - 1) % W))
-
-_one_empty_place_seen = mistake(
-    "While the ring fills up, you see one place too many, the first of the empty ones.",
-    lambda e: f"With n tokens before the new one, places 0 to n are taken. {_filling(e)}",
-    cases=("filling", "full"),
-)(_variant(places=lambda place, count: place <= count + 1))
+)(_seeing(lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))))
 
 
 def _cut_off(evidence: Evidence) -> str:
@@ -239,7 +218,7 @@ def _empty_places_cut_off(
     count: int,
     slope: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    found, keys, values = _variant()(query, key, value, keys, values, count, slope)
+    found, keys, values = ring_step(query, key, value, keys, values, count, slope)
     return found, keys[:, : count + 1], values[:, : count + 1]
 
 
@@ -262,16 +241,9 @@ def _moved_up(
 ) -> tuple[Tensor, Tensor, Tensor]:
     keys = torch.cat([keys[:, 1:], key[:, None]], dim=1)
     values = torch.cat([values[:, 1:], value[:, None]], dim=1)
-    W, D = keys.shape[1:]
-    age = W - 1 - torch.arange(W)
-    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(D) - slope * age
-    scores = scores.masked_fill(age > count, -torch.inf)
-    return (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1), keys, values
+    age = torch.arange(keys.shape[1]).flip(0)
+    return _looked(query, keys, values, slope * age, age <= count), keys, values
 
-
-_no_slope = mistake(
-    "Your scores don't depend on the age of a token.", _full, cases=("filling", "full")
-)(_variant(sign=0.0))
 
 _older_is_larger = mistake(
     "Your scores grow with the age of a token, but slope · age should lower them.",
@@ -280,83 +252,60 @@ _older_is_larger = mistake(
     the new one should have age 0. {_full(e)}""")
     ),
     cases=("filling", "full"),
-)(_variant(sign=-1.0))
+)(Like("added-instead-of-subtracting-what-is-subtracted-in-the-scores"))
 
 _age_divided = mistake(
     "You divided slope · age by √D, too, but only the dot product should be.",
     _full,
     cases=("filling", "full"),
-)(_variant(age_divided=True))
+)(Like("divided-what-is-subtracted-by-the-root-of-D"))
 
-_no_scale = families.no_scale(_full, cases=("filling", "full"))(_variant(scale=lambda _: 1.0))
-
-_zero_mask = families.zero_mask(_filling, cases=("filling", "full"))(_variant(hidden=0.0))
-
-_masked_after_softmax = families.masked_after_softmax(_filling, cases=("filling", "full"))(
-    _variant(after_softmax=True)
+_no_scale = families.no_scale(_full, cases=("filling", "full"))(
+    Like("left-out-the-division-by-root-of-D-in-the-scores")
 )
 
-_seen_before_written = mistake(
+_zero_mask = families.zero_mask(_filling, cases=("filling", "full"))(
+    Like("filled-with-0-instead-of-minus-infinity-in-the-weights")
+)
+
+
+@mistake(
     "You look before you write the new token, so you see what was in its place before.",
     lambda e: f"Write key and value first, and use the written ring to look. {_full(e)}",
     cases=("filling", "full"),
-)(_variant(looks_first=True))
+)
+def _seen_before_written(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    count: int,
+    slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    age = _ages(count, keys.shape[1])
+    found = _looked(query, keys, values, slope * age, age <= count)
+    return found, *_written(key, value, keys, values, count)
 
-_old_values_read = mistake(
+
+@mistake(
     "You averaged the old values, without the new one.",
     lambda e: unwrapped(f"""Your scores use the new key, but its place still holds the old value.
     Write key and value first, and look afterwards. {_full(e)}"""),
     cases=("filling", "full"),
-)(_variant(old_values=True))
-
-_keys_averaged = mistake(
-    "You averaged the keys instead of the values.",
-    lambda e: f"Keys only say where to look, and what is found are values. {_full(e)}",
-    cases=("filling", "full"),
-)(_variant(reads_keys=True))
-
-_query_of_row_0 = mistake(
-    "You used the query of row 0 in all rows, but each row has its own.",
-    _full,
-    cases=("filling", "full"),
-)(lambda query, *rest: _variant()(query[:1].expand_as(query), *rest))
-
-_decayed_after_softmax = mistake(
-    "You multiplied the weights by e^(−slope · age) after the softmax, so they don't sum to 1.",
-    lambda e: f"Subtract slope · age from the scores, before the softmax. {_full(e)}",
-    cases=("filling", "full"),
-)(_variant(sign=0.0, decays=lambda weights, less, _: weights * (-less).exp()))
-
-_subtracted_after_softmax = mistake(
-    "You subtracted slope · age from the weights, but it belongs to the scores.",
-    lambda e: f"Subtract it before the softmax, so that weights still sum to 1. {_full(e)}",
-    cases=("filling", "full"),
-    also=(_variant(sign=0.0, decays=lambda weights, less, _: weights - less),),
-)(_variant(sign=0.0, decays=lambda weights, less, seen: weights - less * seen))
-
-_scale_multiplied = mistake(
-    "You multiplied the dot products by √D instead of dividing by it.",
-    _full,
-    cases=("filling", "full"),
-)(_variant(scale=lambda D: 1 / math.sqrt(D)))
-
-_scale_by_places = mistake(
-    "You divided the dot products by √W, the root of the number of places, instead of √D.",
-    _full,
-    cases=("filling", "full"),
-)(_variant(by_places=True))
-
-_key_for_value = mistake(
-    "You wrote the new key among the values, too, where the new value belongs.",
-    lambda e: farthest(e, "full.values", "values"),
-    cases=("filling", "full"),
-)(lambda query, key, _, *rest: _variant()(query, key, key, *rest))
-
-_changed_in_place = mistake(
-    "Your step writes into the tensors that it was given instead of returning new ones.",
-    "Anyone who still needs the old cache will find it changed.",
-    cases=("filling", "full"),
-)(_variant(copies=False))
+)
+def _old_values_read(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    count: int,
+    slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    new_keys, new_values = _written(key, value, keys, values, count)
+    age = _ages(count, keys.shape[1])
+    return _looked(query, new_keys, values, slope * age, age <= count), new_keys, new_values
 
 
 def _after(evidence: Evidence) -> dict[str, int]:
@@ -388,39 +337,6 @@ def _by_count(evidence: Evidence) -> Finding | None:
         f"{(many + 1) % W} the oldest one, with age {W - 1}.",
         SLIDE,
     )
-
-
-def _two_factors(evidence: Evidence, mine: Array, case: str, count: int) -> str:
-    """A sentence on the factors by which the dot products and slope · age are off, if your scores
-    are made of both; `mine` is (B, W).
-    """
-    W, D, slope = evidence.number("W"), evidence.number("D"), float(evidence.inputs["slope"])
-    keys = evidence.right(f"{case}.keys").astype(float)
-    dots = np.einsum("bwd,bd->bw", keys, evidence.inputs["query"].astype(float)) / math.sqrt(D)
-    less = -slope * np.broadcast_to((count - np.arange(W)) % W, dots.shape)
-    logs: list[float] = []
-    made: list[Array] = []
-    for b in range(len(mine)):
-        seen = np.flatnonzero((mine[b] > READABLE) & (np.arange(W) <= count))
-        if len(seen) < 2:
-            continue
-        logs.extend(np.log(mine[b, seen[1:]] / mine[b, seen[0]]))
-        made.extend(np.stack([of[b, seen[1:]] - of[b, seen[0]] for of in (dots, less)], axis=-1))
-    if len(logs) < _ENOUGH:
-        return ""
-    of_dots, of_less = np.linalg.lstsq(np.array(made), np.array(logs), rcond=None)[0]
-    if not np.allclose(np.array(made) @ [of_dots, of_less], logs, atol=_NEAR, rtol=_NEAR):
-        return ""
-    said = []
-    if abs(of_dots) < _NEAR:
-        said.append("The dot product of query and key has no effect on your weights.")
-    elif abs(of_dots - 1) > _NEAR:
-        said.append(of_a_factor(float(of_dots), D, {"W": W}).replace("scores", "dot products", 1))
-    if abs(of_less) < _NEAR:
-        said.append("The age of a token has no effect on its weight.")
-    elif abs(of_less - 1) > _NEAR:
-        said.append(f"What you subtract is {number(float(of_less))} times slope · age.")
-    return " ".join(said)
 
 
 def _by_age(evidence: Evidence, mine: Array, case: str, count: int) -> str:
@@ -471,19 +387,13 @@ def _of_all_weights(evidence: Evidence, mine: Array, right: Array, case: str) ->
     """What the weights of all rows, (B, W), have in common; empty if nothing is known."""
     W, count = evidence.number("W"), _after(evidence)[case]
     allowed = np.arange(W) <= count
-    if np.allclose(mine.sum(axis=0)[allowed], 1, atol=READABLE):
-        return (
-            "At each place, your weights sum to 1 over the rows, but they should over the places."
-        )
     if said := of_no_softmax(mine, right, np.tile(allowed, (len(mine), 1))):
         return said
     if total_of_each(mine, right) is not None:
         return "Your weights have the right proportions, but those of a row should sum to 1."
     if np.allclose(mine.sum(axis=1), 1, atol=READABLE):
-        said = (
-            _what_is_seen(sight(mine, right, allowed), count, W)
-            or _two_factors(evidence, mine, case, count)
-            or _by_age(evidence, mine, case, count)
+        said = _what_is_seen(sight(mine, right, allowed), count, W) or _by_age(
+            evidence, mine, case, count
         )
         if said:
             return said
@@ -566,7 +476,7 @@ def _misplaced(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "A cache that is a ring",
-    _variant(),
+    ring_step,
     SLIDE,
     (
         Part(
@@ -579,4 +489,19 @@ TASK = Task(
         ),
     ),
     properties=(_misplaced, _by_weights),
+    steps={
+        "the new place": Step("Token number n, counted from 0, goes into place n mod W."),
+        "the ages": Step(
+            "Tokens lie in a ring, so the age of what a place holds is (n − place) mod W."
+        ),
+        "the mask": Step("While the ring fills up, only places 0 to n are taken."),
+        "what is subtracted": Step("The new token has age 0, and each step back costs one slope."),
+        "the scores": Step(
+            "A dot product is a sum of D terms, so √D is its scale, and age is subtracted as it is."
+        ),
+        "the weights": Step(
+            "Weights sum to 1 over the places of a row, and an empty place must get none."
+        ),
+        "what you find": Step("What is found is the weighted average of the values."),
+    },
 )

@@ -60,19 +60,6 @@ def by_rolling(query, key, value, keys, values, count, slope):
     return (weights[:, None] @ v[:, W - seen :])[:, 0], keys, values
 
 
-def with_all_places(query, key, value, keys, values, count, slope):
-    return by_age(
-        query,
-        key,
-        value,
-        keys,
-        values,
-        count,
-        slope,
-        oldest=lambda count, W: W - 1,
-    )
-
-
 def by_shift(query, key, value, keys, values, count, slope):
     keys, values = keys.roll(-1, 1), values.roll(-1, 1)
     keys[:, -1], values[:, -1] = key, value
@@ -81,12 +68,6 @@ def by_shift(query, key, value, keys, values, count, slope):
     scores = (keys[:, -seen:] @ query[:, :, None])[..., 0] / D**0.5
     weights = (scores - slope * torch.arange(seen - 1, -1, -1)).softmax(-1)
     return (weights[:, None] @ values[:, -seen:])[:, 0], keys, values
-
-
-def in_place(query, key, value, keys, values, count, slope):
-    out, new_keys, new_values = by_age(query, key, value, keys, values, count, slope)
-    keys[:], values[:] = new_keys, new_values
-    return out, keys, values
 
 
 def biased(bias):
@@ -122,31 +103,6 @@ def with_the_taken_places_alone(query, key, value, keys, values, count, slope):
     return found, new_keys[:, taken], new_values[:, taken]
 
 
-def by_filled_places(query, key, value, keys, values, count, slope, *, filled):
-    """Looks at the first places only, as many as are said to be filled."""
-    _, new_keys, new_values = by_numbers(query, key, value, keys, values, count, slope)
-    W, D = keys.shape[1:]
-    n = min(filled(count), W)
-    age = (count - torch.arange(n)) % W
-    scores = (new_keys[:, :n] @ query[:, :, None])[..., 0] / D**0.5 - slope * age
-    return (scores.softmax(-1)[:, None] @ new_values[:, :n])[:, 0], new_keys, new_values
-
-
-def after_the_softmax(change):
-    """Changes the weights of scores without ages: `change(weights, slope · age)`."""
-
-    def answer(query, key, value, keys, values, count, slope):
-        _, keys, values = by_age(query, key, value, keys, values, count, slope)
-        W, D = keys.shape[1:]
-        age = (count - torch.arange(W)) % W
-        scores = (keys * query[:, None]).sum(-1) * D**-0.5
-        scores[:, age > count] = -torch.inf
-        weights = change(scores.softmax(-1), slope * age * (age <= count))
-        return (weights[..., None] * values).sum(1), keys, values
-
-    return answer
-
-
 def values_too_late(query, key, value, keys, values, count, slope):
     _, new_keys, new_values = by_numbers(query, key, value, keys, values, count, slope)
     out, _, _ = by_rolling(query, key, values[:, count % keys.shape[1]], keys, values, count, slope)
@@ -157,11 +113,6 @@ def in_order_of_age(*given):
     out, keys, values = by_age(*given)
     turn = -1 - given[5] % keys.shape[1]
     return out, keys.roll(turn, 1), values.roll(turn, 1)
-
-
-def keys_for_values(query, key, value, keys, values, *rest):
-    out, _, _ = by_numbers(query, key, key, keys, keys, *rest)
-    return out, *by_numbers(query, key, value, keys, values, *rest)[1:]
 
 
 def _ring(query, keys, values, age, seen, slope):
@@ -196,34 +147,18 @@ def age_by_place(query, key, value, keys, values, count, slope):
 
 
 WRONG = {
-    "keys-averaged": keys_for_values,
-    "query-of-row-0": lambda query, *rest: by_age(query[[0] * len(query)], *rest),
-    "one-place-behind": lambda *given: by_age(*given, place=lambda n, W: (n - 1) % W),
     "old-values-read": values_too_late,
-    "decayed-after-softmax": after_the_softmax(lambda weights, less: weights / less.exp()),
-    "subtracted-after-softmax": after_the_softmax(lambda weights, less: weights - less),
-    "scale-multiplied": lambda *given: by_age(*given, scale=given[0].shape[1] ** 0.5),
-    "key-for-value": lambda q, k, v, *rest: by_age(q, k, k, *rest),
     "empty-places-cut-off": with_the_taken_places_alone,
-    "one-empty-place-seen": lambda *given: by_filled_places(*given, filled=lambda n: n + 2),
     "zero-mask": other_ring(hide=0.0),
-    "masked-after-softmax": other_ring(cut=True),
     "seen-before-written": other_ring(early=True),
-    "scale-by-places": lambda *given: other_ring(scale=given[3].shape[1])(*given),
-    "empty-places-seen": with_all_places,
     "age-by-place": biased(lambda age, n, W: abs(n % W - (n - age) % W)),
     "places-in-order": biased(lambda age, n, W: W - 1 - (n - age) % W),
     "oldest-hidden": lambda *given: by_age(*given, oldest=lambda n, W: min(n, W - 2)),
-    "new-token-hidden": lambda *given: by_age(*given, newest=1),
     "new-token-hidden-at-first": ring_blind_to_the_new_one,
     "age-divided": lambda *given: by_age(*given[:-1], given[-1] / given[0].shape[1] ** 0.5),
-    "always-the-last-place": lambda *given: by_age(*given, place=lambda n, W: min(n, W - 1)),
-    "one-place-ahead": lambda *given: by_age(*given, place=lambda n, W: (n + 1) % W),
     "moved-up": by_shift,
-    "no-slope": biased(lambda *_: 0),
     "older-is-larger": biased(lambda age, n, W: -age),
     "no-scale": lambda *given: by_age(*given, scale=1.0),
-    "changed-in-place": in_place,
     "only-up-to-the-new-place": lambda *given: by_age(*given, oldest=lambda n, W: n % W),
     "first-token-forgotten": lambda *given: by_age(
         *given, oldest=lambda n, W: max(0, min(n - 1, W - 1))
@@ -236,10 +171,8 @@ ODD = [
     (in_order_of_age, "misplaced"),
     (biased(lambda age, n, W: (age - 1) % W), "wrong-after"),
     (lambda *given: by_age(*given, scale=-0.5), "wrong-after"),
-    (biased(lambda age, n, W: (1 + age) ** 0.5), "wrong-after"),
     (biased(lambda age, n, W: 2 * age), "wrong-after"),
     (lambda query, *_: query, "type"),
-    (lambda q, k, v, keys, values, *_: (v, keys, values), "misplaced"),
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
     (lambda *given: (by_rolling(*given)[0].squeeze(), *by_rolling(*given)[1:]), "axis-of-one"),
 ]
