@@ -57,7 +57,7 @@ def ring_step(
     age = (count - places) % W  # the ages (W,)
     taken = age <= count  # the mask (W,)
     products = (keys @ query.unsqueeze(-1)).squeeze(-1)
-    less = slope * age  # what is subtracted (W,)
+    less = slope * age  # slope times age (W,)
     scores = products / math.sqrt(D) - less  # the scores (B, W)
     weights = scores.masked_fill(~taken, -torch.inf).softmax(dim=-1)  # the weights (B, W)
     found = (weights.unsqueeze(1) @ values).squeeze(1)  # what you find (B, D)
@@ -156,12 +156,6 @@ _age_by_place = mistake(
     cases=("filling", "full"),
 )(_aged(lambda count, W: (count % W - torch.arange(W)).abs()))
 
-_age_is_the_place = mistake(
-    "You took the number of a place as the age of its token.",
-    _full,
-    cases=("filling", "full"),
-)(Like("used-only-what-should-be-subtracted-from-count-in-the-ages"))
-
 _only_up_to_the_new_place = mistake(
     "You see only the places up to the new token's, but in a full ring all W places are seen.",
     _full,
@@ -244,21 +238,6 @@ def _moved_up(
     age = torch.arange(keys.shape[1]).flip(0)
     return _looked(query, keys, values, slope * age, age <= count), keys, values
 
-
-_older_is_larger = mistake(
-    "Your scores grow with the age of a token, but slope · age should lower them.",
-    lambda e: (
-        unwrapped(f"""Either you add slope · age, or you count ages from the oldest token, although
-    the new one should have age 0. {_full(e)}""")
-    ),
-    cases=("filling", "full"),
-)(Like("added-instead-of-subtracting-what-is-subtracted-in-the-scores"))
-
-_age_divided = mistake(
-    "You divided slope · age by √D, too, but only the dot product should be.",
-    _full,
-    cases=("filling", "full"),
-)(Like("divided-what-is-subtracted-by-the-root-of-D"))
 
 _no_scale = families.no_scale(_full, cases=("filling", "full"))(
     Like("left-out-the-division-by-root-of-D-in-the-scores")
@@ -495,7 +474,7 @@ TASK = Task(
             "Tokens lie in a ring, so the age of what a place holds is (n − place) mod W."
         ),
         "the mask": Step("While the ring fills up, only places 0 to n are taken."),
-        "what is subtracted": Step("The new token has age 0, and each step back costs one slope."),
+        "slope times age": Step("The new token has age 0, and each step back costs one slope."),
         "the scores": Step(
             "A dot product is a sum of D terms, so √D is its scale, and age is subtracted as it is."
         ),

@@ -130,22 +130,6 @@ def ring_blind_to_the_new_one(query, key, value, keys, values, count, slope):
     return _ring(query, keys, values, age, seen, slope), keys, values
 
 
-def _ring_by_age(query, key, value, keys, values, count, slope, *, age=None, hidden=None, sign=-1):
-    keys, values = keys.clone(), values.clone()
-    W, D = keys.shape[1:]
-    keys[:, count % W], values[:, count % W] = key, value
-    right = (count - torch.arange(W)) % W
-    age = right if age is None else age(W)
-    scores = torch.einsum("bd,bwd->bw", query, keys) / math.sqrt(D) + sign * slope * age
-    hidden = right > count if hidden is None else hidden(W)
-    weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
-    return torch.einsum("bw,bwd->bd", weights, values), keys, values
-
-
-def age_by_place(query, key, value, keys, values, count, slope):
-    return _ring_by_age(query, key, value, keys, values, count, slope, age=torch.arange)
-
-
 WRONG = {
     "old-values-read": values_too_late,
     "empty-places-cut-off": with_the_taken_places_alone,
@@ -155,15 +139,12 @@ WRONG = {
     "places-in-order": biased(lambda age, n, W: W - 1 - (n - age) % W),
     "oldest-hidden": lambda *given: by_age(*given, oldest=lambda n, W: min(n, W - 2)),
     "new-token-hidden-at-first": ring_blind_to_the_new_one,
-    "age-divided": lambda *given: by_age(*given[:-1], given[-1] / given[0].shape[1] ** 0.5),
     "moved-up": by_shift,
-    "older-is-larger": biased(lambda age, n, W: -age),
     "no-scale": lambda *given: by_age(*given, scale=1.0),
     "only-up-to-the-new-place": lambda *given: by_age(*given, oldest=lambda n, W: n % W),
     "first-token-forgotten": lambda *given: by_age(
         *given, oldest=lambda n, W: max(0, min(n - 1, W - 1))
     ),
-    "age-is-the-place": age_by_place,
 }
 
 
