@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import ATTENTION
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
@@ -43,7 +43,18 @@ class Masker:
         return own.expand(len(target), T, T), self.cross(source, target)
 
 
-masks = Masker()
+def masks(source: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A right answer to 13/masks: (B, S), (B, T) → (B, T, T), (B, T, S)."""
+    T = target.shape[1]
+    past = torch.ones(T, T, dtype=torch.bool).tril()  # the past (T, T)
+    rows = target[:, :, None]  # the rows of words (B, T, 1)
+    columns = target[:, None, :]  # the columns of words (B, 1, T)
+    words = past & rows & columns  # what words see (B, T, T)
+    itself = torch.eye(T, dtype=torch.bool)
+    padding = itself & ~rows  # what padding sees (B, T, T)
+    own = words | padding  # your mask for the decoder (B, T, T)
+    cross = source[:, None, :].expand(-1, T, -1)  # your mask for the source (B, T, S)
+    return own, cross
 
 
 def _differs(evidence: Evidence, name: str) -> str:
@@ -93,12 +104,6 @@ _cross_by_length = _of_cross(
     lambda e: f"Here padding may be anywhere. {_off_cross(e)}",
 )
 
-_own_by_length = _of_own(
-    "You assume that a target has all its words in front and its padding behind.",
-    lambda real, past, itself: _own(_lengths(real), past, itself),
-    lambda e: f"Here padding may be anywhere. {_off_own(e)}",
-)
-
 _inverted = mistake(
     "Your masks are True where a row must not look, but they should be True where it may.",
     _off_own,
@@ -107,70 +112,6 @@ _inverted = mistake(
         own=lambda real, past, itself: ~_own(real, past, itself),
         cross=lambda source, target: ~_cross(source, target),
     )
-)
-
-_own_inverted = _of_own(
-    "Your mask for the decoder is True where a row must not look, but it should be True where it "
-    "may.",
-    lambda real, past, itself: ~_own(real, past, itself),
-)
-
-_cross_inverted = _of_cross(
-    "Your mask for the source is True where a row must not look, but it should be True where it "
-    "may.",
-    lambda source, target: ~_cross(source, target),
-)
-
-_causal_only = _of_own(
-    "Your mask for the decoder hides the future, but not the padding.",
-    lambda real, past, itself: past.expand(len(real), -1, -1),
-)
-
-_padding_only = _of_own(
-    "Your mask for the decoder hides the padding, but not the future.",
-    lambda real, past, itself: real[:, None] & real[:, :, None] | itself & ~real[:, :, None],
-)
-
-_keys_only = _of_own(
-    "Your rows of padding see the words before them, but each should see only itself.",
-    lambda real, past, itself: past & real[:, None],
-)
-
-_keys_and_itself = _of_own(
-    "Your rows of padding see themselves and the words before them, but should see only "
-    "themselves.",
-    lambda real, past, itself: past & real[:, None] | itself,
-)
-
-_padding_rows_open = _of_own(
-    "Your rows of padding see everything, but each should see only itself.",
-    lambda real, past, itself: _own(real, past, itself) | ~real[:, :, None],
-)
-
-_empty_rows = _of_own(
-    "Your rows of padding see nothing at all, but each should see itself.",
-    lambda real, past, itself: past & real[:, None] & real[:, :, None],
-    lambda e: f"{_off_own(e)} The softmax of a row without any True is NaN.",
-)
-
-_queries_hidden = _of_own(
-    "You hid the rows of padding, but its columns can still be seen.",
-    lambda real, past, itself: past & real[:, :, None] | itself & ~real[:, :, None],
-)
-
-_future = _of_own(
-    "Your target positions see what comes after them instead of what comes before.",
-    lambda real, past, itself: _own(real, past.mT, itself),
-)
-
-_not_itself = _of_own(
-    "Your words of the target don't see themselves.",
-    lambda real, past, itself: _own(real, past & ~itself, itself),
-)
-
-_either = _of_own(
-    "You joined the conditions on past and padding with “or”, but both have to hold.",
-    lambda real, past, itself: past | real[:, None],
 )
 
 _gap_separates = _of_own(
@@ -185,11 +126,6 @@ _gap_separates = _of_own(
     ),
 )
 
-_first_sample = _of_own(
-    "You gave all samples the mask of the first one.",
-    lambda real, past, itself: _own(real[:1].expand(len(real), -1), past, itself),
-)
-
 _cross_causal = _of_cross(
     "Your mask for the source is causal, too.",
     lambda source, target: (
@@ -197,11 +133,6 @@ _cross_causal = _of_cross(
         & torch.ones(target.shape[1], source.shape[1], dtype=torch.bool).tril()
     ),
     lambda e: f"{_off_cross(e)} The whole source is known before the first word is written.",
-)
-
-_cross_open = _of_cross(
-    "Your mask for the source doesn't hide its padding.",
-    lambda source, target: torch.ones_like(_cross(source, target)),
 )
 
 _cross_open_where_empty = _of_cross(
@@ -215,12 +146,6 @@ _cross_rows_hidden = _of_cross(
     lambda source, target: _cross(source, target) & target[:, :, None],
     lambda e: f"{_off_cross(e)} The softmax of a row without any True is NaN.",
 )
-
-_cross_by_target = _of_cross(
-    "Your mask for the source hides rows of the target's padding instead of the source's padding.",
-    lambda source, target: target[:, :, None].expand(-1, -1, source.shape[1]),
-)
-
 
 _same_kind = _of_own(
     "Your rows of padding see other padding, too, but each should see only itself.",
@@ -245,112 +170,6 @@ _itself_only_if_first = _of_own(
         | itself & ~_own(real, past & ~itself, itself).any(dim=-1, keepdim=True)
     ),
 )
-
-_padding_sees_all_words = _of_own(
-    "Your rows of padding see all words, but each should see only itself.",
-    lambda real, past, itself: torch.where(
-        real[:, :, None], past & real[:, None], real[:, None, :]
-    ),
-    also=(
-        lambda real, past, itself: torch.where(
-            real[:, :, None], past & real[:, None], real[:, None, :] | itself
-        ),
-    ),
-)
-
-_padding_sees_all_before = _of_own(
-    "Your rows of padding see all positions before them, but each should see only itself.",
-    lambda real, past, itself: past & (real[:, None, :] | ~real[:, :, None]),
-)
-
-_one_place_ahead = _of_own(
-    "Your words of the target see one position of their future.",
-    lambda real, past, itself: _own(real, past.roll(-1, 0) | past, itself),
-    lambda e: (
-        f"{_off_own(e)} With `tril()` a row ends at its own position, with `tril(1)` one later."
-    ),
-)
-
-_inner_padding_taken_for_words = _of_own(
-    "You hide only the padding in front of the first word, but padding may be anywhere.",
-    lambda real, past, itself: _own(real.cumsum(dim=1) > 0, past, itself),
-)
-
-_front_padding_taken_for_words = _of_own(
-    "You hide only the padding behind the last word, but padding may be anywhere.",
-    lambda real, past, itself: _own(real.flip(1).cumsum(dim=1).flip(1) > 0, past, itself),
-)
-
-_words_of_all_samples = _of_own(
-    "You hide a position in all samples if it is padding in one of them, but each has its own.",
-    lambda real, past, itself: _own(real.all(dim=0).expand_as(real), past, itself),
-)
-
-_or_between_row_and_column = _of_own(
-    "You ask that the row or the column is a word, but both have to be words.",
-    lambda real, past, itself: past & (real[:, None, :] | real[:, :, None]) | itself,
-    also=(lambda real, past, itself: past & (real[:, None, :] | real[:, :, None]),),
-)
-
-_cross_of_the_first = _of_cross(
-    "You gave all samples the source mask of the first one.",
-    lambda source, target: _cross(source[:1].expand_as(source), target),
-)
-
-_cross_words_of_all = _of_cross(
-    "You hide a place of the source in all samples if it is padding in one of them.",
-    lambda source, target: _cross(source.all(dim=0).expand_as(source), target),
-)
-
-_cross_open_for_padding = _of_cross(
-    "Your rows of padding see the padding of the source, too, but no row should see it.",
-    lambda source, target: _cross(source, target) | ~target[:, :, None],
-)
-
-_cross_first_place_shown = _of_cross(
-    "Your rows see place 0 of a source without words, but no row should see padding.",
-    lambda source, target: _cross(
-        source | ~source.any(dim=1, keepdim=True) & (torch.arange(source.shape[1]) == 0), target
-    ),
-)
-
-_cross_future = _of_cross(
-    "Your rows don't see the beginning of the source: row t sees only what comes from t on.",
-    lambda source, target: (
-        _cross(source, target)
-        & torch.ones(target.shape[1], source.shape[1], dtype=torch.bool).triu()
-    ),
-    lambda e: f"{_off_cross(e)} The whole source is known before the first word is written.",
-)
-
-
-def _not_batched(source, target):
-    return masks(source, target)[0], source[:, None, :]
-
-
-_cross_not_expanded = mistake(
-    "Your mask for the source has one row for each sample, but it should have T.",
-    lambda e: (
-        f"Its shape is {e.yours('whole.cross').shape} instead of {e.right('whole.cross').shape}. "
-        "Every row of the target sees the same, so `expand` repeats it."
-    ),
-)(_not_batched)
-
-_cross_transposed = mistake(
-    "Your mask for the source has its rows and columns exchanged.",
-    lambda e: (
-        f"Its shape is {e.yours('whole.cross').shape} instead of {e.right('whole.cross').shape}: "
-        "rows belong to the target, which looks, and columns to the source."
-    ),
-)(lambda source, target: (masks(source, target)[0], masks(source, target)[1].mT))
-
-_exchanged = mistake(
-    "You return the mask for the source first, but the decoder's own mask comes first.",
-    lambda e: (
-        f"Your first mask has shape {e.yours('whole.own').shape} instead of "
-        f"{e.right('whole.own').shape}."
-    ),
-)(lambda source, target: masks(source, target)[::-1])
 
 _added_to_scores = mistake(
     "Your masks hold 0 and −∞, to be added to scores, but they should be True and False.",
@@ -473,4 +292,17 @@ TASK = Task(
         ),
     ),
     properties=(_by_kind, _other_padding, _other_mask),
+    steps={
+        "the past": Step("Row t sees positions 0 to t, itself included."),
+        "the rows of words": Step("The rows of a mask are the positions that look."),
+        "the columns of words": Step("The columns of a mask are the positions that are seen."),
+        "what words see": Step(
+            "A word sees itself and the words before it, so row and column are words."
+        ),
+        "what padding sees": Step("A row without any True makes NaN, so padding sees itself."),
+        "your mask for the decoder": Step(
+            "A row sees what its own kind, word or padding, may see."
+        ),
+        "your mask for the source": Step("Every row of the target sees the words of the source."),
+    },
 )

@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import BATCH, POSITIONS
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
+
+Answer = Callable[[torch.Tensor, int, float], torch.Tensor]
 
 # Places farther than this from 0 are not tried: rows are shorter.
 _FAR = 40
@@ -25,52 +26,40 @@ _LARGE_ANGLE = 5e-3
 _APART = 1e-3
 
 
-@dataclass(frozen=True)
-class Coder:
-    """An answer that makes one of its choices differently."""
+def left_padded_positions(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    """A right answer to 13/positions: (B, T) → (B, T, C)."""
+    real = tokens != 0  # the words (B, T)
+    counts = real.long().cumsum(dim=1)  # the counts of words (B, T)
+    places = counts - 1  # the places (B, T)
+    exponents = 2 * torch.arange(n_embd // 2).double() / n_embd  # the exponents (C/2,)
+    speeds = base**-exponents  # the speeds (C/2,)
+    angles = places[:, :, None] * speeds  # the angles (B, T, C/2)
+    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # the pairs (B, T, C/2, 2)
+    waves = pairs.flatten(2)
+    return waves.masked_fill(~real[:, :, None], 0.0)  # your positions (B, T, C)
 
-    skip: bool = True
-    first: int = 0
-    interleaved: bool = True
-    sine_first: bool = True
-    exponent: Callable[[torch.Tensor, int], torch.Tensor] = lambda pair, C: 2 * pair / C
-    inverted: bool = False
-    base: float | None = None
-    blank: bool = True
 
-    def __call__(self, tokens, n_embd, base):
-        """(B, T) → (B, T, C)."""
+def _waves(places: torch.Tensor, exponents: torch.Tensor, base: float) -> torch.Tensor:
+    """(B, T), (C/2,) → (B, T, C): sines and cosines without regard to padding."""
+    angles = places.double()[:, :, None] * base**-exponents
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
+
+
+def _placed(tokens: torch.Tensor, n_embd: int, base: float, places: torch.Tensor) -> torch.Tensor:
+    """Words at other places, (B, T) or (T,)."""
+    waves = _waves(places.expand(tokens.shape), torch.arange(0, n_embd, 2) / n_embd, base)
+    return waves * (tokens != 0)[:, :, None]
+
+
+def _turning(exponents: Callable[[torch.Tensor, int], torch.Tensor]) -> Answer:
+    """Pairs that turn at other speeds."""
+
+    def answer(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
         real = tokens != 0
-        places = real.long().cumsum(dim=1) - 1 if self.skip else torch.arange(tokens.shape[1])
-        places = (places + self.first).expand(tokens.shape).double()  # (B, T)
-        pair = torch.arange(n_embd // 2).double()
-        power = self.exponent(pair, n_embd)
-        speeds = (self.base or base) ** (power if self.inverted else -power)
-        angles = places[:, :, None] * speeds  # (B, T, C/2)
-        waves = [angles.sin(), angles.cos()]
-        if not self.sine_first:
-            waves.reverse()
-        if self.interleaved:
-            out = torch.stack(waves, dim=-1).flatten(2)
-        else:
-            out = torch.cat(waves, dim=-1)
-        return out * real[:, :, None] if self.blank else out
+        pairs = torch.arange(n_embd // 2).double()
+        return _waves(real.cumsum(dim=1) - 1, exponents(pairs, n_embd), base) * real[:, :, None]
 
-
-left_padded_positions = Coder()
-
-
-@dataclass(frozen=True)
-class _EveryChannel:
-    """Each channel has its own speed, so that a sine and its cosine have different angles."""
-
-    def __call__(self, tokens, n_embd, base):
-        real = tokens != 0
-        places = (real.long().cumsum(dim=1) - 1).double()
-        channel = torch.arange(n_embd)
-        angles = places[:, :, None] * base ** (-channel.double() / n_embd)
-        waves = torch.where(channel % 2 == 0, angles.sin(), angles.cos())
-        return waves * real[:, :, None]
+    return answer
 
 
 def _off(evidence: Evidence) -> str:
@@ -92,11 +81,7 @@ def _padding(evidence: Evidence) -> str:
 
 _counts_padding = mistake(
     "You counted padding, so a first word after padding isn't at place 0.", _padding, BATCH
-)(Coder(skip=False))
-
-_starts_at_one = mistake("You put the first word at place 1, but places count from 0.", _off)(
-    Coder(first=1)
-)
+)(lambda x, C, base: _placed(x, C, base, torch.arange(x.shape[1])))
 
 
 @mistake(
@@ -119,24 +104,11 @@ def _places_of_the_longest_row(tokens: torch.Tensor, n_embd: int, base: float) -
     return left_padded_positions(some.long(), n_embd, base) * real[:, :, None]
 
 
-@dataclass(frozen=True)
-class _FromTheEnd:
-    """The last word of each row is at place 0, and those before it at 1, 2, … or −1, −2, …"""
-
-    negative: bool = False
-
-    def __call__(self, tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
-        waves = left_padded_positions(torch.ones_like(tokens), n_embd, base).flip(1)
-        if self.negative:
-            waves[..., 0::2] *= -1  # the sine of −t
-        return waves * (tokens != 0)[:, :, None]
-
-
 _counted_from_the_end = mistake(
     "You counted places from the end of the row, but the first word is at place 0.",
     lambda e: f"So the last word of each of your rows is at place 0. {_off(e)}",
-    also=(_FromTheEnd(negative=True),),
-)(_FromTheEnd())
+    also=(lambda x, C, base: _placed(x, C, base, torch.arange(x.shape[1]) - x.shape[1] + 1),),
+)(lambda x, C, base: _placed(x, C, base, torch.arange(x.shape[1]).flip(0)))
 
 
 def _sums_of_tokens(evidence: Evidence) -> str:
@@ -146,70 +118,33 @@ def _sums_of_tokens(evidence: Evidence) -> str:
     not by 1. {_off(evidence)}""")
 
 
-def _summed(less: int) -> Callable[[torch.Tensor, int, float], torch.Tensor]:
-    def answer(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
-        places = tokens.cumsum(dim=1) - less
-        speeds = base ** (-torch.arange(0, n_embd, 2).double() / n_embd)
-        angles = places[:, :, None] * speeds
-        waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
-        return waves * (tokens != 0)[:, :, None]
-
-    return answer
-
-
 _tokens_summed = mistake(
     "You added up the tokens themselves instead of counting words.",
     _sums_of_tokens,
-    also=(_summed(less=0),),
-)(_summed(less=1))
+    also=(lambda x, C, base: _placed(x, C, base, x.cumsum(dim=1)),),
+)(lambda x, C, base: _placed(x, C, base, x.cumsum(dim=1) - 1))
 
-_slowest_first = mistake(
-    "Your first pair turns slowest and your last one fastest, but it should be the other way "
-    "round.",
-    lambda e: f"Pair 0 should have the speed base⁰ = 1. {_off(e)}",
-)(Coder(exponent=lambda pair, C: (2 * pair / C).flip(0)))
 
-_halves = mistake(
-    "You put all sines first and all cosines after them, but a pair should be side by side.", _off
-)(Coder(interleaved=False))
-
-_cosine_first = mistake("In your pairs, the cosine comes before the sine.", _off)(
-    Coder(sine_first=False)
-)
-
-_halves_cosine_first = mistake(
-    "You put all cosines first and all sines after them instead of each sine with its cosine.",
-    _off,
-)(Coder(interleaved=False, sine_first=False))
-
-_every_channel = mistake(
+@mistake(
     "The sine and cosine of your pairs have different speeds.",
     lambda e: f"A shift is a rotation only if both have the same angle. {_off(e)}",
-)(_EveryChannel())
+)
+def _every_channel(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    real = tokens != 0
+    exponents = torch.arange(n_embd).double() / n_embd
+    waves = _waves(real.cumsum(dim=1) - 1, exponents, base)  # both of each channel
+    return waves.unflatten(2, (-1, 4))[..., [0, 3]].flatten(2) * real[:, :, None]
 
-_half_the_exponent = mistake(
-    "The speed of your pair i is base^(−i / C) instead of base^(−2i / C).",
-    lambda e: f"So each pair turns at the square root of the speed it should have. {_off(e)}",
-)(Coder(exponent=lambda pair, C: pair / C))
-
-_twice_the_exponent = mistake(
-    "The speed of your pair i is base^(−4i / C) instead of base^(−2i / C).",
-    lambda e: unwrapped(f"""Do you double i twice? The numbers of `arange(0, C, 2)` are 2i already.
-    {_off(e)}"""),
-)(Coder(exponent=lambda pair, C: 4 * pair / C))
 
 _whole_exponents = mistake(
     "Your exponents are whole numbers, as if you had used `//` instead of `/`.",
     lambda e: f"So all pairs after the first turn at the same speed. {_off(e)}",
-    also=(Coder(exponent=lambda pair, C: torch.zeros_like(pair)),),  # noqa: ARG005
-)(Coder(exponent=lambda pair, C: (pair > 0).double()))  # noqa: ARG005
+    also=(_turning(lambda pair, C: torch.zeros_like(pair)),),  # noqa: ARG005
+)(_turning(lambda pair, C: (pair > 0).double()))  # noqa: ARG005
 
 _exponent_to_the_end = mistake(
     "Your last pair has the speed 1 / base, but base^(−2i / C) stays above that.", _off
-)(Coder(exponent=lambda pair, C: pair / (C // 2 - 1)))
-
-
-_faster_coder = Coder(inverted=True)
+)(_turning(lambda pair, C: pair / (C // 2 - 1)))
 
 
 def _grows(evidence: Evidence) -> bool:
@@ -220,11 +155,11 @@ def _grows(evidence: Evidence) -> bool:
 
     n_embd, base = evidence.number("C"), float(evidence.inputs["base"])
     return not any(
-        off(
-            evidence.yours(case),
-            _faster_coder(torch.from_numpy(evidence.inputs[tokens]), n_embd, base).numpy(),
+        off(evidence.yours(case), left_padded_positions(given, n_embd, 1 / base).numpy())
+        for case, given in (
+            (case, torch.from_numpy(evidence.inputs[tokens]))
+            for case, tokens in (("whole", "tokens"), ("padded", "padded"))
         )
-        for case, tokens in (("whole", "tokens"), ("padded", "padded"))
     ) and off(evidence.yours("whole"), evidence.right("whole"))
 
 
@@ -239,12 +174,7 @@ _faster = mistake(
     "Your speeds are base^(2i / C) instead of base^(−2i / C), so later pairs turn faster.",
     _speeds,
     recognized=_grows,
-)(_faster_coder)
-
-_fixed_base = mistake(
-    "You always used 10,000 as the base instead of the one that is given.",
-    lambda e: f"Here base = {number(float(e.inputs['base']))}. {_off(e)}",
-)(Coder(base=10_000.0))
+)(Like("left-out-the-sign-in-the-speeds"))
 
 
 def _only_padding_is_wrong(evidence: Evidence) -> bool:
@@ -258,7 +188,7 @@ _padding_placed = mistake(
     lambda e: f"All words are right. {_padding(e)}",
     BATCH,
     recognized=_only_padding_is_wrong,
-)(Coder(blank=False))
+)(Like("left-out-the-mask-in-your-positions"))
 
 
 @mistake(
@@ -271,51 +201,6 @@ _padding_placed = mistake(
 def _first_word_blank(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
     waves = left_padded_positions(tokens, n_embd, base)
     return waves * ((tokens != 0).cumsum(dim=1) > 1)[:, :, None]
-
-
-_times_tokens = mistake(
-    "You multiplied by the tokens themselves instead of by whether they are words.",
-    lambda e: f"`tokens != 0` is True for words and False for padding. {_off(e)}",
-)(lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base) * tokens[:, :, None])
-
-
-@mistake(
-    "You counted down the batch instead of along each row.",
-    lambda e: f"With `cumsum`, a row of (B, T) is counted along `dim=1`. {_off(e)}",
-)
-def _counted_down_the_batch(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
-    real = tokens != 0
-    places = real.long().cumsum(dim=0) - 1
-    # Each place is one of a text that is long enough.
-    waves = left_padded_positions(torch.ones(1, len(tokens) + 1).long(), n_embd, base)[0]
-    return waves[places.clamp(min=0)] * real[:, :, None]
-
-
-_sines_twice = mistake(
-    "Both channels of your pairs hold the sine, but the second one should hold the cosine.",
-    _off,
-)(
-    lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base)[
-        ..., 0::2
-    ].repeat_interleave(2, dim=-1)
-)
-
-_cosines_twice = mistake(
-    "Both channels of your pairs hold the cosine, but the first one should hold the sine.",
-    _off,
-)(
-    lambda tokens, n_embd, base: left_padded_positions(tokens, n_embd, base)[
-        ..., 1::2
-    ].repeat_interleave(2, dim=-1)
-)
-
-
-@mistake(
-    "You moved the words of each row to its beginning, but they should stay behind their padding.",
-    lambda e: f"The zeros belong where the padding is, on the left. {_padding(e)}",
-)
-def _words_moved_to_the_left(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
-    return left_padded_positions((tokens != 0).long().flip(1), n_embd, base)
 
 
 def _place(mine: Array, base: float) -> float | None:
@@ -421,4 +306,16 @@ TASK = Task(
         Part("Places count from the first word, and padding has zeros.", 2, matches("padded")),
     ),
     properties=(_other_places, _other_speeds),
+    steps={
+        "the words": Step("A token of 0 is padding, and every other one is a word.", BATCH),
+        "the counts of words": Step("Each row counts its own words, along the row.", BATCH),
+        "the places": Step(
+            "The first word of a row is at place 0, however much padding it has.", BATCH
+        ),
+        "the exponents": Step("The speed of pair i is base^(−2i / C)."),
+        "the speeds": Step("Pair 0 turns by 1 from place to place, and later pairs more slowly."),
+        "the angles": Step("The angle of a pair is its speed times the place."),
+        "the pairs": Step("The sine and the cosine of an angle stand side by side."),
+        "your positions": Step("Padding has no place, so all its channels are 0.", BATCH),
+    },
 )

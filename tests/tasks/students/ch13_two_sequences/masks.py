@@ -50,52 +50,6 @@ def edited(own=None, cross=None):
     return answer
 
 
-def where_padding(mine, target, rows):
-    """Other rows for the padding."""
-    for b, t in (~target).nonzero().tolist():
-        mine[b, t] = rows(target[b], t)
-    return mine
-
-
-def words_before(target, t, itself=False):
-    row = target.clone()
-    row[t + 1 :] = False
-    row[t] = itself
-    return row
-
-
-def lower(target):
-    return torch.tril(torch.ones(target.shape[1], target.shape[1])).bool()
-
-
-def hidden_rows(mine, target):
-    return where_padding(
-        lower(target).repeat(len(target), 1, 1), target, lambda row, t: torch.arange(len(row)) == t
-    )
-
-
-def no_causal(mine, target):
-    for b, t in target.nonzero().tolist():
-        mine[b, t] = target[b]
-    return mine
-
-
-def looks_ahead(mine, target):
-    for b, t in target.nonzero().tolist():
-        mine[b, t] = target[b] & (torch.arange(target.shape[1]) >= t)
-    return mine
-
-
-def without_itself(mine, target):
-    for b, t in target.nonzero().tolist():
-        mine[b, t, t] = False
-    return mine
-
-
-def only_first(source, target):
-    return by_loop(source, target[:1].repeat(len(target), 1))[0], by_loop(source, target)[1]
-
-
 def counted(real):
     return torch.stack([torch.arange(len(row)) < row.sum() for row in real])
 
@@ -114,39 +68,6 @@ def as_compared(source, target):
 
 
 RIGHT = {"loop": by_loop, "numpy": in_numpy, "products, then compared": as_compared}
-
-
-def over(row):
-    """(T, T), True where both are words, or as many as there are in a row."""
-    return row[:, None] | row[None]
-
-
-def loop_with(*, source=None, target=None):
-    """The loop, told other words: of the source, of the target, or of both."""
-    return lambda s, t: (
-        by_loop(s, target(t) if target else t)[0],
-        by_loop(source(s) if source else s, t)[1],
-    )
-
-
-def since_the_first_word(real):
-    return torch.stack([row.nonzero().min() <= torch.arange(len(row)) for row in real])
-
-
-def up_to_the_last_word(real):
-    return torch.stack([row.nonzero().max() >= torch.arange(len(row)) for row in real])
-
-
-def one_more(mine, target):
-    for b, t in target.nonzero().tolist():
-        if t + 1 < target.shape[1]:
-            mine[b, t, t + 1] = target[b, t + 1]
-    return mine
-
-
-def place_0_of_empty_sources(theirs, source, target):
-    theirs[source.sum(1) == 0, :, 0] = True
-    return theirs
 
 
 def for_adding(source, target):
@@ -202,69 +123,17 @@ def an_empty_source_is_seen(source, target):
     return own, seen[:, None, :].expand(-1, T, -1)
 
 
-def _own(target):
-    T = target.shape[1]
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    return past & target[:, :, None] & target[:, None, :] | torch.eye(T, dtype=torch.bool)
-
-
-def _cross(source, target):
-    return source[:, None, :].expand(*target.shape, source.shape[1])
-
-
-def padding_rows_see_everything(source, target):
-    own = _own(target) | ~target[:, :, None]
-    return own, _cross(source, target)
-
-
 WRONG = {
-    "own-inverted": edited(lambda m, t: m.logical_not()),
-    "cross-inverted": edited(cross=lambda c, s, t: 1 - c.int()),
     "itself-only-if-nothing-else": only_empty_rows_see_themselves,
     "itself-only-if-first": masks_of_the_strict_past,
     "same-kind": same_kind_sees_each_other,
-    "padding-sees-all-words": edited(lambda m, t: where_padding(m, t, lambda row, k: row)),
-    "padding-sees-all-before": edited(
-        lambda m, t: where_padding(m, t, lambda row, k: torch.arange(len(row)) <= k)
-    ),
-    "one-place-ahead": edited(one_more),
-    "inner-padding-taken-for-words": loop_with(target=since_the_first_word),
-    "front-padding-taken-for-words": loop_with(target=up_to_the_last_word),
-    "words-of-all-samples": loop_with(target=lambda t: t.prod(0).bool().repeat(len(t), 1)),
-    "or-between-row-and-column": edited(
-        lambda m, t: torch.stack([over(row).tril() for row in t]) | torch.eye(t.shape[1]).bool()
-    ),
-    "cross-of-the-first": loop_with(source=lambda s: s[0].repeat(len(s), 1)),
-    "cross-words-of-all": loop_with(source=lambda s: s.prod(0).bool().repeat(len(s), 1)),
-    "cross-open-for-padding": edited(cross=lambda c, s, t: c.logical_or(~t.unsqueeze(-1))),
-    "cross-first-place-shown": edited(cross=place_0_of_empty_sources),
-    "cross-future": edited(cross=lambda c, s, t: c.triu()),
-    "cross-not-expanded": lambda s, t: (by_loop(s, t)[0], s.unsqueeze(1)),
-    "cross-transposed": edited(cross=lambda c, s, t: c.transpose(1, 2)),
-    "exchanged": lambda s, t: (by_loop(s, t)[1], by_loop(s, t)[0]),
     "added-to-scores": for_adding,
     "inverted": lambda s, t: tuple(~mask for mask in by_loop(s, t)),
-    "causal-only": edited(lambda m, t: lower(t).repeat(len(t), 1, 1)),
-    "padding-only": edited(no_causal),
-    "keys-only": edited(lambda m, t: where_padding(m, t, words_before)),
-    "keys-and-itself": edited(
-        lambda m, t: where_padding(m, t, lambda row, k: words_before(row, k, itself=True))
-    ),
-    "empty-rows": edited(lambda m, t: where_padding(m, t, lambda row, k: torch.zeros_like(row))),
-    "queries-hidden": edited(hidden_rows),
-    "future": edited(looks_ahead),
-    "not-itself": edited(without_itself),
-    "either": edited(lambda m, t: torch.logical_or(lower(t), t.unsqueeze(1))),
     "gap-separates": since_the_last_padding,
-    "first-sample": only_first,
     "cross-causal": edited(cross=lambda c, s, t: c.tril()),
-    "cross-open": edited(cross=lambda c, s, t: torch.ones_like(c)),
     "cross-open-where-empty": an_empty_source_is_seen,
     "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
-    "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
     "cross-by-length": lambda s, t: by_loop(counted(s), t),
-    "own-by-length": lambda s, t: by_loop(s, counted(t)),
-    "padding-rows-open": padding_rows_see_everything,
 }
 
 

@@ -85,25 +85,6 @@ RIGHT = {
 }
 
 
-def edited(edit):
-    """A right answer whose (B, T, C) numbers are changed afterwards."""
-    return lambda tokens, *how: edit(by_loop(tokens, *how), tokens)
-
-
-def same_in_both(first):
-    def edit(out, tokens):
-        out[..., 1 - first :: 2] = out[..., first::2]
-        return out
-
-    return edit
-
-
-def moved_to_the_left(out, tokens):
-    for row, count in zip(out, (tokens == 0).sum(1).tolist(), strict=True):
-        row[:] = row.roll(-count, dims=0)
-    return out
-
-
 def places_by_tokens(tokens, n_embd, base):
     """Places are running sums of the tokens, minus 1."""
     speeds = 1 / base ** (torch.arange(0, n_embd, 2) / n_embd)
@@ -111,14 +92,6 @@ def places_by_tokens(tokens, n_embd, base):
     waves = torch.zeros(*tokens.shape, n_embd)
     waves[..., ::2], waves[..., 1::2] = turn.sin(), turn.cos()
     return waves.where((tokens > 0)[..., None], torch.zeros(()))
-
-
-def down_the_batch(tokens, n_embd, base):
-    real = tokens != 0
-    places = real.cumsum(dim=0) - 1
-    angles = places[..., None] / base ** (torch.arange(0, n_embd, 2) / n_embd)
-    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2)
-    return waves.masked_fill(~real[..., None], 0)
 
 
 def first_word_taken_for_padding(tokens, n_embd, base):
@@ -143,14 +116,6 @@ def places_from_the_end(tokens, n_embd, base):
     return _waves(places, n_embd, base, real)
 
 
-def slow_waves_first(tokens, n_embd, base):
-    real = tokens != 0
-    places = real.cumsum(dim=1) - 1
-    speeds = (base ** (-torch.arange(0, n_embd, 2) / n_embd)).flip(0)
-    angles = places[:, :, None] * speeds
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(2) * real[:, :, None]
-
-
 # "speed = base^(−2i / C)": the division leaves whole numbers.
 def speeds_by_whole_numbers(tokens, n_embd, base):
     real = tokens != 0
@@ -164,31 +129,16 @@ def speeds_by_whole_numbers(tokens, n_embd, base):
 WRONG = {
     "tokens-summed": places_by_tokens,
     "first-word-blank": first_word_taken_for_padding,
-    "times-tokens": edited(lambda out, tokens: out * tokens.unsqueeze(2)),
-    "counted-down-the-batch": down_the_batch,
-    "sines-twice": edited(same_in_both(0)),
-    "cosines-twice": edited(same_in_both(1)),
-    "words-moved-to-the-left": edited(moved_to_the_left),
     "counted-from-the-end": places_from_the_end,
-    "slowest-first": slow_waves_first,
     "no-word-placed": from_the_first_word,
     "places-of-the-longest-row": from_the_longest_row,
     "whole-exponents": speeds_by_whole_numbers,
     "counts-padding": otherwise(skip=False),
-    "starts-at-one": otherwise(begin=1),
-    "halves": otherwise(apart=True),
-    "cosine-first": otherwise(order="cs"),
-    "halves-cosine-first": otherwise(order="cs", apart=True),
     "every-channel": lambda x, C, base: by_loop(x, C, base, power=lambda c: c / C),
-    "half-the-exponent": lambda x, C, base: by_loop(x, C, base, power=lambda c: c // 2 / C),
-    "twice-the-exponent": lambda x, C, base: by_loop(
-        x, C, base, power=lambda c: 2 * (c - c % 2) / C
-    ),
     "exponent-to-the-end": lambda x, C, base: by_loop(
         x, C, base, power=lambda c: (c // 2) / (C // 2 - 1)
     ),
     "faster": lambda x, C, base: by_loop(x, C, 1 / base),
-    "fixed-base": lambda x, C, base: by_loop(x, C, 1e4),
     "padding-placed": lambda x, C, base: torch.from_numpy(in_numpy(torch.ones_like(x), C, base))[0][
         (torch.arange(x.shape[1]) - (x == 0).sum(1, keepdim=True)).clamp(min=-1)
     ].where((x > 0)[..., None], _before(x, C, base)),
@@ -232,8 +182,7 @@ ODD = [
     (lambda x, C, base: by_loop(x, C, base, power=lambda c: (c // 2 + 1) * 2 / C), "other-angles"),
     (speeds_that_grow, "faster"),  # in single precision, which large angles feel
     (places_as_shares, "other-angles"),
-    (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),
     (words_only_to_the_first, "other-places"),
-    (lambda x, C, base: by_loop(x, C, base) * 2, "constant-ratio"),
+    (lambda x, C, base: by_loop(x, C, base) * 2, "doubled-your-positions"),
     (lambda x, C, base: by_loop(x, C, base)[:, :-1], "last-missing"),
 ]
