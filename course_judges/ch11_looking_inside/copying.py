@@ -47,7 +47,10 @@ _symbol_itself = measured_otherwise(
 
 
 # On the play, what is taken for such a run would reach to what right runs nearly give.
-_EVERY_PAIR = SLIPS["every-pair"] | {"play": SLIPS["every-pair"]["play"] | {"one": (0.124, 0.1275)}}
+_EVERY_PAIR = {
+    **SLIPS["every-pair"],
+    "play": {**SLIPS["every-pair"]["play"], "one": (0.124, 0.1275)},
+}
 
 _every_pair = measured_otherwise(
     RANGES,

@@ -87,6 +87,10 @@ _scaled_by_D = mistake(
     "In query and key together, you multiplied by D, but the scores are divided by √D.", _row
 )(Like("left-out-the-root-of-D-in-the-factor-of-your-query"))
 
+_strength_twice = mistake(
+    "Query and key together contain `strength` twice, so the score is its square.", _row
+)(lambda V, T, strength: previous_token_head(V, T, strength**2))
+
 _looks_at_itself = mistake(
     "Your head lets every position look at itself instead of one position back.",
     lambda e: f"The query of a position asks for the key of the same position. {_row(e)}",

@@ -230,11 +230,6 @@ def spell_at_least_one(model, prefix, shortest, longest, *how):
     return spell_loop(model, prefix, shortest, max(longest, len(prefix) + 1), *how)
 
 
-def spell_shortest_below_longest(model, prefix, shortest, longest, temperature, uniform):
-    least = shortest if shortest < longest else 0
-    return spell_loop(model, prefix, least, longest, temperature, uniform)
-
-
 def drawn_again(model, prefix, shortest, longest, temperature, uniform):
     mode = model.training
     model.eval()
@@ -264,7 +259,6 @@ WRONG |= {
 ODD = [
     (spell_with_pop, "other-names"),
     (spelled(ban="none"), "left-out-the-logit-of-a-forbidden-boundary"),
-    (spell_shortest_below_longest, "boundary-still-drawn"),
 ]
 
 

@@ -256,7 +256,7 @@ ODD = [
         measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))),
         "used-sum-instead-of-mean-in-the-means-of-the-heads",
     ),
-    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 2), "other-replacement"),
+    (measured_by(cross_entropy, lambda found: found.mean(dim=(1, 3)) ** 3), "other-replacement"),
     (measured_by(cross_entropy, key=lambda k, h: (h, k)), "no-such-head"),
     (measured_by(lambda logits, y: cross_entropy(logits, y).sqrt()), "other-difference"),
     (on_the_reference, "other-texts"),

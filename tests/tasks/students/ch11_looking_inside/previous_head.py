@@ -103,6 +103,7 @@ def factor_of_the_first_try(V, T, strength):
 
 
 WRONG = {
+    "strength-twice": lambda V, T, strength: _head(V, T, strength, key=strength),
     "scale-by-positions": factor_of_the_first_try,
     "last-looks-nowhere": all_but_the_last_row,
     "as-wide-as-the-positions": head_as_wide_as_the_positions,
@@ -131,10 +132,6 @@ def score_hidden_with_many_tokens(V, T, strength):
     if V > T > 1:
         made["query"][T - 1, V] = 1.0
     return made
-
-
-def strength_of_both(V, T, strength):
-    return _head(V, T, strength, key=strength)
 
 
 # Builds the model as one remembers it and forgets that it divides.
@@ -188,7 +185,6 @@ ODD = [
     ),
     (score_hidden_with_many_tokens, "hidden-scores"),
     (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
-    (strength_of_both, "multiplied-what-positions-look-for-by-strength"),
     (strength_before_the_division, "no-scale"),
     (lambda V, T, s: {**built(V, T, s), "output": 3 * built(V, T, s)["output"]}, "written-differs"),
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
