@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -17,18 +18,35 @@ from course_tasks.verdict import Finding
 
 def faulty_rows(weights: Tensor) -> Tensor:
     """A right answer to 01/find-fault: (T, T) → (T,) bool."""
-    return _ahead_or_off(weights) | (weights < 0).any(dim=1)
-
-
-def _ahead_or_off(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5  # False where a weight is NaN
-    return ahead | ~averages
+    return ahead | (weights < 0).any(dim=1) | ~averages
 
 
-def _sums_too_large_only(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) > 1 + 1e-5)
+Condition: TypeAlias = Callable[[Tensor], Tensor]
+
+
+def _looks_ahead(weights: Tensor) -> Tensor:
+    return (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+
+
+def _is_negative(weights: Tensor) -> Tensor:
+    return (weights < 0).any(dim=1)
+
+
+def _is_off(weights: Tensor) -> Tensor:
+    return ~((weights.sum(dim=1) - 1).abs() < 1e-5)
+
+
+def _asking(
+    ahead: Condition = _looks_ahead, negative: Condition = _is_negative, off: Condition = _is_off
+) -> Condition:
+    """An answer that asks these three questions about each row; (T, T) → (T,)."""
+    return lambda weights: ahead(weights) | negative(weights) | off(weights)
+
+
+def _no(weights: Tensor) -> Tensor:
+    return torch.zeros(len(weights), dtype=torch.bool)
 
 
 def _called_faulty(evidence: Evidence, case: str) -> tuple[Array, Array]:
@@ -205,19 +223,6 @@ def _as_made_of_right(evidence: Evidence, made: Callable[[Array], Array]) -> boo
     )
 
 
-def _first_alone(right: Array) -> Array:
-    return right & (np.cumsum(right) == 1)
-
-
-def _row_0_is_never_faulty(evidence: Evidence) -> bool:
-    """True if all that is missed is row 0, with any of the faults."""
-    for case in _KINDS:
-        mine, right = _called_faulty(evidence, case)
-        if not np.array_equal(mine[1:], right[1:]) or mine[0]:
-            return False
-    return True
-
-
 @mistake(
     "Your answer is the wrong way round, because it marks the sound rows with True.",
     _wrong_row("sums"),
@@ -226,115 +231,40 @@ def _inverted_answer(weights: Tensor) -> Tensor:
     return ~faulty_rows(weights)
 
 
-@mistake(
+_never_faulty = mistake(
     "You call no row faulty, whatever its fault is.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} If you combine the three conditions with `&`, a
     row has to have all faults at once. With `|`, one is enough."""),
     recognized=lambda e: _as_made_of_right(e, np.zeros_like),
-)
-def _never_faulty(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
-    return ahead & (weights < 0).any(dim=1) & ~averages
+)(lambda w: _looks_ahead(w) & _is_negative(w) & _is_off(w))
 
 
-def _but_the_ends(right: Array) -> Array:
-    return np.concatenate([[False], right[1:-1], [False]])
-
-
-@mistake(
-    "You never find a fault in row 0 or in the last row.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Both are judged like all others. If you loop,
-    from which row to which? `range(len(weights))` reaches all of them."""),
-    recognized=lambda e: _as_made_of_right(e, _but_the_ends),
-)
-def _ends_never_faulty(weights: Tensor) -> Tensor:
-    right = faulty_rows(weights)
-    right[[0, -1]] = False
-    return right
-
-
-@mistake(
-    "You find only the first faulty row of each matrix.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row before it is faulty, too. Don't stop
-    there: no `return` or `break` inside the loop, and no `argmax` of what is True."""),
-    recognized=lambda e: _as_made_of_right(e, _first_alone),
-)
-def _first_fault_alone(weights: Tensor) -> Tensor:
-    right = faulty_rows(weights)
-    return right & (right.cumsum(dim=0) == 1)
-
-
-@mistake(
-    "After the first faulty row of a matrix you call all rows faulty.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Each row is judged by itself, so if you loop
-    and keep a variable, set it back for every row."""),
-    recognized=lambda e: _as_made_of_right(e, lambda right: np.cumsum(right) > 0),
-)
-def _faulty_ever_after(weights: Tensor) -> Tensor:
-    return faulty_rows(weights).cumsum(dim=0) > 0
-
-
-def _three_faults(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead, (weights < 0).any(dim=1), ~((weights.sum(dim=1) - 1).abs() < 1e-5)
-
-
-@mistake(
+_two_faults_cancel = mistake(
     "You let rows pass that have two faults.",
     lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It looks ahead, and one of its weights is
     negative. With `^`, two faults cancel, and a count of the conditions that are true may be more
     than 1. With `|`, one or more are enough."""),
     cases=("ahead", "signs"),
-    also=(lambda weights: sum(one.int() for one in _three_faults(weights)) == 1,),
-)
-def _two_faults_cancel(weights: Tensor) -> Tensor:
-    ahead, negative, off = _three_faults(weights)
-    return ahead ^ negative ^ off
+    also=(lambda w: _looks_ahead(w).int() + _is_negative(w).int() + _is_off(w).int() == 1,),
+)(lambda w: _looks_ahead(w) ^ _is_negative(w) ^ _is_off(w))
 
 
-@mistake(
-    "You cut negative weights off and judge what is left.",
-    lambda e: unwrapped(f"""{_wrong_row("below" if e.same("signs") else "signs")(e)} Without its
-    negative weight the row would be an average. A negative weight is a fault by itself:
-    `(weights < 0).any(dim=1)`."""),
-    cases=("signs", "ahead", "below"),
-)
-def _negatives_cut_off(weights: Tensor) -> Tensor:
-    return _ahead_or_off(weights.clamp(min=0))
-
-
-@mistake(
+_zero_accused = mistake(
     lambda e: f"You call rows faulty that {_accused_for_zeros(e)}.",
     lambda e: unwrapped(f"""{_an_accused_row(e)} A weight of 0 is no fault, wherever it is. Only a
     weight below 0 is negative, and a position needn't use all that it may see."""),
     recognized=lambda e: bool(_accused_for_zeros(e)),
-)
-def _zero_accused(weights: Tensor) -> Tensor:
-    return faulty_rows(weights) | (weights.diagonal() == 0)
+)(_asking(negative=lambda w: _is_negative(w) | (w.diagonal() == 0)))
 
 
-@mistake(
+_rounds_too_much = mistake(
     "You let rows with small faults pass.",
     _says_how_small,
     recognized=lambda e: bool(_small_faults_missed(e)),
-)
-def _rounds_too_much(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-3).any(dim=1)
-    return ahead | (weights < -1e-3).any(dim=1) | ~((weights.sum(dim=1) - 1).abs() < 1e-3)
+)(_asking(off=lambda w: ~((w.sum(dim=1) - 1).abs() < 1e-3)))
 
 
-@mistake(
-    "You never find a fault in row 0.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row 0 is judged like any other. If you loop over
-    the rows, does the loop begin there?"""),
-    recognized=_row_0_is_never_faulty,
-)
-def _first_row_never_faulty(weights: Tensor) -> Tensor:
-    return faulty_rows(weights) & (torch.arange(len(weights)) > 0)
-
-
-@mistake(
+_exact_comparison = mistake(
     lambda e: (
         "You call every row faulty."
         if all(e.yours(case).all() for case in _KINDS)
@@ -346,233 +276,148 @@ def _first_row_never_faulty(weights: Tensor) -> Tensor:
     the sum of a row that has to be 1, that neither a weight on the past nor one of 0 is a fault,
     and that each row is judged by itself."""),
     cases=("ahead", "sums"),
-)
-def _exact_comparison(weights: Tensor) -> Tensor:
-    return (
-        (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-        | (weights < 0).any(dim=1)
-        | (weights.sum(dim=1) != 1)
-    )
+)(_asking(off=lambda w: w.sum(dim=1) != 1))
 
 
-@mistake(
+_diagonal_excluded = mistake(
     "You call rows faulty that look at themselves, although they may.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself, so the future begins
     at `diagonal=1`, and the weight of the position itself belongs to the sum."""),
     FUTURE,
     cases=("sums", "signs"),
-)
-def _diagonal_excluded(weights: Tensor) -> Tensor:
-    return faulty_rows(weights) | (torch.triu(weights) != 0).any(dim=1)
+)(_asking(ahead=lambda w: (torch.triu(w) != 0).any(dim=1)))
 
 
-@mistake(
+_past_for_future = mistake(
     "You take the past for the future, so you call rows faulty that look back.",
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see the columns s ≤ t, up to the
     diagonal. The future is to the right of it, in `torch.triu(weights, diagonal=1)`."""),
     FUTURE,
     cases=("sums", "signs", "ahead", "leak", "below"),
-)
-def _past_for_future(weights: Tensor) -> Tensor:
-    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
-    return (torch.tril(weights, diagonal=-1) != 0).any(dim=1) | (weights < 0).any(dim=1) | ~averages
+)(_asking(ahead=lambda w: (torch.tril(w, diagonal=-1) != 0).any(dim=1)))
 
 
-@mistake(
+_future_of_columns = mistake(
     "You look for weight on the future in columns instead of rows.",
     lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks about each row, while `dim=0` asks
     about each column and finds the positions that are looked at too early."""),
     SIDES,
     cases=("ahead",),
-)
-def _future_of_columns(weights: Tensor) -> Tensor:
-    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
-    return (torch.triu(weights, diagonal=1) != 0).any(dim=0) | (weights < 0).any(dim=1) | ~averages
+)(_asking(ahead=lambda w: (torch.triu(w, diagonal=1) != 0).any(dim=0)))
 
 
-@mistake(
+_divides_columns = mistake(
     "You check whether the columns sum to 1, but it's the rows that should.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t, and
     `sum(dim=1)` adds along a row."""),
     SIDES,
     cases=("sums", "signs"),
-    also=(lambda weights: _all_in_columns(weights),),
-)
-def _divides_columns(weights: Tensor) -> Tensor:
-    return (
-        (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-        | (weights < 0).any(dim=1)
-        | ~torch.isclose(weights.sum(dim=0), torch.ones(len(weights)))
-    )
+)(_asking(off=lambda w: ~((w.sum(dim=0) - 1).abs() < 1e-5)))
 
 
-def _all_in_columns(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=0)
-    averages = (weights.sum(dim=0) - 1).abs() < 1e-5
-    return ahead | (weights < 0).any(dim=0) | ~averages
-
-
-@mistake(
+_sums_inverted = mistake(
     "Your check of the sums is the wrong way round, so you call rows faulty that sum to 1.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right, so
     negate it with `~` to find the faulty rows."""),
     cases=("sums", "ahead"),
-)
-def _sums_inverted(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() < 1e-5)
+)(_asking(off=lambda w: (w.sum(dim=1) - 1).abs() < 1e-5))
 
 
-@mistake(
+_past_sums_alone = mistake(
     "You check whether the past sums to 1, but not whether the future is 0.",
     lambda e: unwrapped(f"""{_wrong_row("leak" if e.same("ahead") else "ahead")(e)} Its weights up
     to position t are an average, but it also gives weight to what comes after t, so check
     `triu(weights, diagonal=1)`."""),
     FUTURE,
     cases=("ahead", "sums", "leak"),
+)(
+    _asking(
+        ahead=_no,
+        off=lambda w: ~((torch.tril(w).sum(dim=1) - 1).abs() < 1e-5) | w.isnan().any(dim=1),
+    )
 )
-def _past_sums_alone(weights: Tensor) -> Tensor:
-    averages = (torch.tril(weights).sum(dim=1) - 1).abs() < 1e-5
-    return (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | ~averages
 
 
-@mistake(
+_one_sided_sum = mistake(
     "You find wrong sums only on one side of 1.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little or to too much, so
     take the distance from 1, `.abs()`, of the sum as it is, without rounding it."""),
     cases=("sums", "single"),
-    also=(_sums_too_large_only,),
-)
-def _one_sided_sum(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) < 1 - 1e-5)
+    also=(_asking(off=lambda w: w.sum(dim=1) > 1 + 1e-5),),
+)(_asking(off=lambda w: w.sum(dim=1) < 1 - 1e-5))
 
 
-@mistake(
-    "You let rows pass that look ahead.",
-    lambda e: f"{_wrong_row('ahead')(e)} Column s of row t is the future for every s > t.",
-    FUTURE,
-    cases=("ahead",),
-)
-def _future_unasked(weights: Tensor) -> Tensor:
-    negative = (weights < 0).any(dim=1)
-    return negative | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
-
-
-@mistake(
-    "You let rows pass that don't sum to 1.",
-    lambda e: f"{_wrong_row('sums')(e)} It looks only at the past, but it isn't an average.",
-    cases=("sums",),
-    also=(lambda weights: _weights_above_1(weights),),
-)
-def _sums_unasked(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1)
-
-
-def _weights_above_1(weights: Tensor) -> Tensor:
-    """Asks whether one weight is too large instead of asking for the sum."""
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | (weights > 1).any(dim=1)
-
-
-@mistake(
+_signs_unasked = mistake(
     "You let rows pass that have a negative weight.",
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} The mean of some numbers never lies outside
     them, but with a negative weight it can."""),
     cases=("signs",),
-)
-def _signs_unasked(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
+)(_asking(negative=_no))
 
 
-@mistake(
+_diagonal_signs_unasked = mistake(
     "You let negative weights pass that lie on the diagonal.",
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Before position t you find negative weights,
     but the weight of a position on itself must not be negative either. Do you leave the diagonal
     out, as `torch.tril(weights, diagonal=-1)` and `weights[t, :t]` do?"""),
     FUTURE,
     cases=("signs",),
-)
-def _diagonal_signs_unasked(weights: Tensor) -> Tensor:
-    return _ahead_or_off(weights) | (torch.tril(weights, diagonal=-1) < 0).any(dim=1)
+)(_asking(negative=lambda w: (torch.tril(w, diagonal=-1) < 0).any(dim=1)))
 
 
-@mistake(
+_nan_slips_through = mistake(
     "You let a row pass that has a NaN.",
     lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN except `!=` is False,
     even `nan > 1e-5`. Ask what a sound row fulfills and negate that, or use `isnan`."""),
     FILL,
     cases=("nan",),
+)(
+    _asking(
+        ahead=lambda w: (torch.triu(w, diagonal=1) > 0).any(dim=1),
+        off=lambda w: (w.sum(dim=1) - 1).abs() > 1e-5,
+    )
 )
-def _nan_slips_through(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() > 1e-5)
 
 
-@mistake(
+_stricter_than_asked = mistake(
     "You allow sums less rounding than the task does.",
     _within_the_allowance,
     cases=("sums", "ahead", "signs"),
-)
-def _stricter_than_asked(weights: Tensor) -> Tensor:
-    return faulty_rows(weights) | ((weights.sum(dim=1) - 1).abs() > 3e-6)
+)(_asking(off=lambda w: ~((w.sum(dim=1) - 1).abs() < 3e-6)))
 
 
-@mistake(
+_signs_of_columns = mistake(
     "You look for negative weights in columns instead of rows.",
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks about each row, while `dim=0` asks
     about each column."""),
     SIDES,
     cases=("signs",),
-)
-def _signs_of_columns(weights: Tensor) -> Tensor:
-    return _ahead_or_off(weights) | (weights < 0).any(dim=0)
+)(_asking(negative=lambda w: (w < 0).any(dim=0)))
 
 
-@mistake(
+_absolute_values = mistake(
     "You add up absolute values, so a negative weight counts like a positive one.",
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Its absolute values sum to 1, so check the
     signs with `(weights < 0).any(dim=1)`, and add up the weights as they are."""),
     cases=("signs", "ahead"),
-)
-def _absolute_values(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | ~((weights.abs().sum(dim=1) - 1).abs() < 1e-5)
+)(_asking(negative=_no, off=lambda w: ~((w.abs().sum(dim=1) - 1).abs() < 1e-5)))
 
 
-@mistake(
+_next_position_allowed = mistake(
     "You let rows pass that look at the very next position.",
     lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} The future of row t begins at t + 1, so take
     `triu(weights, diagonal=1)` or `weights[t, t + 1 :]`."""),
     FUTURE,
     cases=("ahead", "signs"),
-)
-def _next_position_allowed(weights: Tensor) -> Tensor:
-    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
-    ahead = (torch.triu(weights, diagonal=2) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ~averages
+)(_asking(ahead=lambda w: (torch.triu(w, diagonal=2) != 0).any(dim=1)))
 
 
-@mistake(
+_next_position_alone = mistake(
     "You look only at the very next position for weight on the future.",
     lambda e: f"{_wrong_row('ahead')(e)} All positions after t are its future, not only t + 1.",
     FUTURE,
     cases=("ahead", "signs"),
-)
-def _next_position_alone(weights: Tensor) -> Tensor:
-    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
-    ahead = (torch.triu(weights, diagonal=1).tril(1) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ~averages
-
-
-def _missed_alone(evidence: Evidence, case: str) -> bool:
-    """True if the faulty row of this matrix is all that is missed in it, and nothing is in those
-    with larger faults.
-    """
-    mine, right = _called_faulty(evidence, case)
-    return evidence.same(*_KINDS, "single") and mine.shape == right.shape and not mine.any()
+)(_asking(ahead=lambda w: (torch.triu(w, diagonal=1).tril(1) != 0).any(dim=1)))
 
 
 def _minute_weight(evidence: Evidence, case: str) -> tuple[int, int, str]:
@@ -585,7 +430,7 @@ def _minute_weight(evidence: Evidence, case: str) -> tuple[int, int, str]:
     return t, s, number(float(weights[s]), 2)
 
 
-@mistake(
+_small_leaks_forgiven = mistake(
     "You let a row pass that looks ahead a little.",
     lambda e: unwrapped(f"""You call row {_minute_weight(e, "leak")[0]} sound, but it gives weight
     {_minute_weight(e, "leak")[2]} to position {_minute_weight(e, "leak")[1]}, which comes after it.
@@ -593,22 +438,8 @@ def _minute_weight(evidence: Evidence, case: str) -> tuple[int, int, str]:
     `triu(weights, diagonal=1) != 0`, because neither a limit nor the sum of the past shows so
     little."""),
     FUTURE,
-    recognized=lambda e: _missed_alone(e, "leak"),
-)
-def _small_leaks_forgiven(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ~((weights.sum(dim=1) - 1).abs() < 1e-5)
-
-
-@mistake(
-    "You let a row pass that has a weight a little below 0.",
-    lambda e: unwrapped(f"""You call row {_minute_weight(e, "below")[0]} sound, but it gives weight
-    {_minute_weight(e, "below")[2]} to position {_minute_weight(e, "below")[1]}. Only sums may be
-    off, by less than 1e-5. A negative weight is a fault however small it is: `weights < 0`."""),
-    recognized=lambda e: _missed_alone(e, "below"),
-)
-def _small_negatives_forgiven(weights: Tensor) -> Tensor:
-    return _ahead_or_off(weights) | (weights < -1e-5).any(dim=1)
+    recognized=lambda e: e.same(*_KINDS, "single") and not e.yours("leak").any(),
+)(_asking(ahead=lambda w: (torch.triu(w, diagonal=1).abs() > 1e-5).any(dim=1)))
 
 
 def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> bool:
@@ -628,17 +459,6 @@ def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> boo
 )
 def _numbers_of_rows(weights: Tensor) -> Tensor:
     return faulty_rows(weights).nonzero().flatten()
-
-
-@mistake(
-    "You judge every weight, but the task asks for one verdict per row.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, but
-    {e.right("sums").shape} is expected. `.any(dim=1)` says whether anything in a row is True."""),
-    SIDES,
-    recognized=lambda e: e.yours("sums").shape == e.inputs["sums"].shape,
-)
-def _each_weight_judged(weights: Tensor) -> Tensor:
-    return (weights < 0) | (torch.triu(weights, diagonal=1) != 0)
 
 
 def _counts_faults(evidence: Evidence) -> Finding | None:
@@ -756,24 +576,6 @@ def _last_position_alone(evidence: Evidence) -> Finding | None:
     )
 
 
-def _cancels_ahead(evidence: Evidence) -> Finding | None:
-    """All that is missed ahead are weights that cancel."""
-    mine, right = _called_faulty(evidence, "ahead")
-    ahead = np.triu(evidence.inputs["ahead"].astype(np.float64), 1)
-    cancels = (ahead != 0).any(axis=1) & (np.abs(ahead.sum(axis=1)) < 1e-5)
-    if not evidence.same("sums") or not np.array_equal(mine, right & ~cancels):
-        return None
-    t = int(np.flatnonzero(cancels)[0])
-    return Finding(
-        "cancels-ahead",
-        "You let a row pass whose weights on the future cancel.",
-        unwrapped(f"""{_judged(t, evidence.inputs["ahead"][t], "sound")} Ahead of it are
-        {row(ahead[t][ahead[t] != 0])}, and their sum is 0. If you add up the future, or the past,
-        such weights go unnoticed, so ask each weight: `(triu(…) != 0).any(dim=1)`."""),
-        FUTURE,
-    )
-
-
 TASK = Task(
     "Find the fault",
     faulty_rows,
@@ -789,7 +591,6 @@ TASK = Task(
         _last_row_never_faulty,
         _all_for_one,
         _last_position_alone,
-        _cancels_ahead,
         _nan_ahead_missed,
         _misses("ahead", "future-missed", "You let a row pass that looks ahead."),
         _misses_sums("sums"),
@@ -802,6 +603,7 @@ TASK = Task(
             "for another number. Use `isnan`, or ask what a sound row fulfills and negate that.",
         ),
         _misses_sums("single"),
+        _misses("below", "sign-missed", "You let a row pass that has a negative weight."),
         _accuses,
     ),
 )
