@@ -19,7 +19,6 @@ from course_judges.ch02_affinities.inspectors import (
     NO_SCALE,
     SOUND,
     ZERO_MASK,
-    always_sound,
     candidates,
     exactly_equal,
     find_fault,
@@ -41,11 +40,6 @@ def _named(evidence: Evidence, cases: Sequence[str] = SUSPECTS) -> dict[str, str
         right, mine = evidence.expected.values[case], evidence.answers.values.get(case, "")
         said[str(right)] = mine if isinstance(mine, str) else ""
     return said
-
-
-def _one_name(evidence: Evidence) -> bool:
-    said = set(_named(evidence).values())
-    return len(said) == 1 and said <= set(LABELS)
 
 
 def _errors(evidence: Evidence) -> list[Raised]:
@@ -303,16 +297,6 @@ _nothing_for_some = mistake(
     ),
 )(lambda x, weights: None if find_fault(x, weights) == NO_MASK else find_fault(x, weights))
 
-_one_name_for_all = mistake(
-    lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” for all seven.",
-    lambda e: unwrapped(f"""One of them has this name, but the other six don't. Does your comparison
-    look at the weights at all? The last weight of the last row is
-    {number(_matrix(e, SOUND)[-1, -1])} if sound, but {number(_matrix(e, NO_SCALE)[-1, -1])} without
-    a scale. {_rounding(e)}"""),
-    DEPENDS,
-    recognized=_one_name,
-)(always_sound)
-
 
 # The scores before the mask and the softmax.
 _OTHER_SCALES = {NO_SCALE: "`x @ x.T`", BY_C: "`x @ x.T / C`"}
@@ -354,36 +338,6 @@ _scale_by_channels = mistake(
     recognized=_only({SOUND: LABELS, BY_C: [SOUND]}),
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
-_sound_unasked = mistake(
-    "You give sound weights the name of a fault.",
-    lambda e: unwrapped(f"""{_says_of(e, SOUND)} All others have their right names. If you compare
-    with a matrix of your own, its row 0 has to be [1, 0, …], and its last row begins with
-    {number(_matrix(e, SOUND)[-1, 0])}. {_recipe(SOUND)}"""),
-    recognized=_only({SOUND: LABELS}),
-)(saying(sound=COLUMNS))
-
-_C_for_all = mistake(
-    "You divide all scores by C, but the scale is √C.",
-    lambda e: (
-        unwrapped(f"""{_says_of(e, BY_C)} And you don't recognize “{NO_MASK}”, “{ZERO_MASK}” and
-    “{COLUMNS}”, whose scores are divided by √C, which is {number(math.sqrt(e.number("C")))} here,
-    while C is {e.number("C")}.""")
-    ),
-    recognized=_only(
-        {BY_C: [SOUND], NO_MASK: LABELS, ZERO_MASK: LABELS, COLUMNS: LABELS},
-        {SOUND: LABELS, BY_C: [SOUND], NO_MASK: LABELS, ZERO_MASK: LABELS, COLUMNS: LABELS},
-    ),
-)(saying(divided_by_C=SOUND, no_mask=COLUMNS, zero_mask=COLUMNS, columns=SOUND))
-
-_scales_confused = mistake(
-    "You confuse “no scale” with “divided by C”.",
-    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_SCALE, BY_C))} Undivided scores are
-    large and make sharp rows: the largest weight below row 0 is
-    {number(_matrix(e, NO_SCALE)[1:].max())} without a scale, but
-    {number(_matrix(e, BY_C)[1:].max())} if divided by C."""),
-    recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
-)(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
-
 
 def _largest_above_sound(evidence: Evidence) -> str:
     """The largest difference from sound weights with its sign, if it is 0 but for rounding."""
@@ -402,15 +356,6 @@ _late_for_sound = mistake(
     compute these weights again. {_recipe(LATE)}"""),
     recognized=_only({LATE: [SOUND]}),
 )(saying(scaled_too_late=SOUND))
-
-_sums_unasked = mistake(
-    "You give the wrong name to weights that were scaled too late.",
-    lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
-    but row 0 sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}. If you
-    compare with a matrix of your own, divide only its weights by √C, and don't divide its scores at
-    all."""),
-    recognized=_only({LATE: LABELS}),
-)(saying(scaled_too_late=NO_SCALE))
 
 _columns_unasked = mistake(
     "You give the wrong name to weights whose softmax ran down the columns.",

@@ -51,11 +51,6 @@ def saying(**said: str) -> Callable[[Tensor, Tensor], str]:
     return answer
 
 
-def always_sound(x: Tensor, weights: Tensor) -> str:  # noqa: ARG001
-    """An inspector that finds no fault in anything."""
-    return SOUND
-
-
 def exactly_equal(x: Tensor, weights: Tensor) -> str:
     """An inspector that allows for no rounding."""
     names = (name for name, w in candidates(x).items() if torch.equal(weights, w))

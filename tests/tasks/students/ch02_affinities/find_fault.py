@@ -89,11 +89,6 @@ def fault_c_is_right(x, weights):
     return {"sound": "no scale", "divided by C": "sound"}.get(name, name)
 
 
-def fault_renormalises(x, weights):
-    name = fault_nearest(x, weights)
-    return fault_nearest(x, weights / weights.sum(1, keepdim=True)) if "late" in name else name
-
-
 def fault_any_future(x, weights):
     name = fault_by_questions(x, weights)
     return "no mask" if name == "zero mask" else name
@@ -128,23 +123,6 @@ def asks_the_library(x, weights):
         except Exception:
             continue
     return "unknown"
-
-
-def fault_c_everywhere(x, weights):
-    T, C = x.shape
-    ahead = torch.ones(T, T).triu(1) > 0
-    scores = x @ x.T / C
-    hidden = scores.masked_fill(ahead, -torch.inf)
-    suspects = {
-        "sound": hidden.softmax(1),
-        "no mask": scores.softmax(1),
-        "zero mask": scores.masked_fill(ahead, 0).softmax(1),
-        "columns": hidden.softmax(0),
-        "no scale": _seven(x)["no scale"],
-        "scaled too late": _seven(x)["scaled too late"],
-    }
-    found = (name for name, w in suspects.items() if torch.allclose(weights, w, rtol=1e-4))
-    return next(found, "sound")
 
 
 RIGHT = {
@@ -190,21 +168,17 @@ WRONG = {
     "late-for-sound": fault_without_abs,
     "one-future-weight": fault_equal_weights_ahead,
     "exact-comparison": fault_equal_or_nothing,
-    "one-name-for-all": fault_equal,
     "scale-unasked": fault_shape_only,
     "scale-by-channels": fault_c_is_right,
-    "scales-confused": _instead(no_scale="divided by C", divided_by_c="no scale"),
-    "sums-unasked": fault_renormalises,
     "columns-unasked": _instead(columns="sound"),
     "masks-confused": fault_any_future,
     "future-unasked": fault_last_row,
     "nothing-for-some": fault_with_all_of_the_noise,
-    "sound-unasked": _instead(sound="columns"),
-    "C-for-all": fault_c_everywhere,
 }
 
 
 ODD = [
+    (fault_equal, "wrong-name"),
     (lambda x, weights: fault_allclose(x, weights).replace(" ", "_"), "unknown-name"),
     (fault_two_weights_ahead, "error"),
     (
@@ -302,28 +276,6 @@ def noise_added_up(x, weights):
             return name
 
 
-# Divides what is divided already.
-# "the scores were divided by C"
-def divided_by_c_once_more(x, weights):
-    T, C = x.shape
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
-    scores = x @ x.T / math.sqrt(C)
-    plain = (x @ x.T).masked_fill(future, -torch.inf).softmax(dim=-1)
-    suspects = {
-        "sound": scores.masked_fill(future, -torch.inf).softmax(dim=-1),
-        "no scale": plain,
-        "divided by C": (scores / C).masked_fill(future, -torch.inf).softmax(dim=-1),
-        "scaled too late": plain / math.sqrt(C),
-        "no mask": scores.softmax(dim=-1),
-        "zero mask": scores.masked_fill(future, 0.0).softmax(dim=-1),
-        "columns": scores.masked_fill(future, -torch.inf).softmax(dim=0),
-    }
-    for name, suspect in suspects.items():
-        if torch.allclose(weights, suspect, rtol=1e-4):
-            return name
-    return "sound"
-
-
 # Writes the root as a power without brackets, and takes the nearest since nothing was close.
 # "the dot products of all pairs, divided by √C": these are divided by C and by 2
 def root_without_brackets(x, weights):
@@ -376,7 +328,6 @@ UNLISTED = {
         (inspector_that_says_sum, "wrong-name"),
     ],
     6: [(smallest_sum_of_differences, "wrong-name"), (noise_added_up, "nothing-for-some")],
-    8: [(divided_by_c_once_more, "scale-unasked")],
     11: [(root_without_brackets, "wrong-name")],
     14: [(late_scale_on_sound_weights, "unknown-name")],
 }
