@@ -170,6 +170,15 @@ _MADE = (
         lambda w, a, r: (_seen(w, r) * a[:, None]).sum(-1) > 0.5 * _seen(w, r).sum(-1),
     ),
     Choice(
+        "You ask for more than half of the weight, that of padding included, but the largest "
+        "weight is enough.",
+        lambda w, a, r: (_seen(w, r) * a[:, None]).sum(-1) > 0.5,
+    ),
+    Choice(
+        "You add up the weight on the links instead of counting how often the largest is on one.",
+        lambda w, a, r: (_seen(w, r) * a[:, None]).sum(-1),
+    ),
+    Choice(
         "You ask for a single weight of more than half, but the largest weight is enough.",
         lambda w, a, r: (_seen(w, r) * a[:, None]).amax(-1) > 0.5 * _seen(w, r).sum(-1),
     ),
@@ -318,15 +327,17 @@ _AXES: tuple[Sequence[Choice], ...] = (_ROWS, _MADE, _SHARES)
 
 
 def explanations(
-    given: Sequence[tuple[Mapping[str, Any], Array]],
+    given: Sequence[tuple[Mapping[str, Any], Array]], count: int
 ) -> list[tuple[Choice, ...]]:
-    """The choices that explain all scores: one that is made in another way than the task says, or
-    two. All that do it with one, or else the first that do it with two.
+    """The choices that explain all scores, made in another way than the task says, `count` at a
+    time: all single ones, or the first pair.
 
     Parameters
     ----------
     given : sequence of (arguments, scores)
         `weights`, `links` and `real` of each call, with the scores of the answer.
+    count : int
+        1 or 2.
     """
     right = tuple(axis[0] for axis in _AXES)
     hits: dict[tuple[int, Choice, Choice], Any] = {}
@@ -342,17 +353,14 @@ def explanations(
                 return False
         return True
 
-    for count in (1, 2):
-        found = []
-        for axes in combinations(range(len(_AXES)), count):
-            for others in product(*(_AXES[axis][1:] for axis in axes)):
-                made = list(right)
-                for axis, other in zip(axes, others, strict=True):
-                    made[axis] = other
-                if explains(*made):
-                    found.append(others)
-                    if count == 2:
-                        return found
-        if found:
-            return found
-    return []
+    found = []
+    for axes in combinations(range(len(_AXES)), count):
+        for others in product(*(_AXES[axis][1:] for axis in axes)):
+            made = list(right)
+            for axis, other in zip(axes, others, strict=True):
+                made[axis] = other
+            if explains(*made):
+                found.append(others)
+                if count == 2:
+                    return found
+    return found
