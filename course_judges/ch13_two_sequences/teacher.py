@@ -1,18 +1,15 @@
 """Judges 13/teacher: what the decoder reads and what it predicts."""
 
 # mypy: allow-untyped-defs
-# ruff: noqa: ARG001, ARG005
+# ruff: noqa: ARG005
 
 from __future__ import annotations
-
-import functools
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import BATCH
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 from course_tasks.answers import Array
@@ -23,74 +20,32 @@ _READ, _PREDICTED = (tuple(f"{case}.{name}" for case in _CASES) for name in "xy"
 _TOKENS = tuple(f"{case}.{name}" for case in _CASES for name in "xy")
 
 
-@dataclass(frozen=True)
-class Teacher:
-    """An answer that makes one of its choices differently."""
-
-    shifted: int = 1
-    ends: str = "kept"
-    room: int = 0
-    cut: bool = True
-    to_longest: bool = False
-    reads_end: bool = False
-    left: bool = False
-    ignored: bool = True
-    x_ignored: bool = False
-    starts: bool = True
-    empty: bool = True
-    tight: bool = True
-    last: bool = False
-    by_symbol: bool = False
-    replaced: bool = False
-    end_ignored: bool = False
-    reads_on: str = ""
-
-    def _row(self, text, start, end, longest):
-        """What is read and what is predicted for one text."""
-        whole = [*text, end] if self.ends != "none" else list(text)
-        if not self.tight and len(whole) == longest:
-            whole = list(text)
-        if self.cut:
-            kept = whole[: longest + self.room]
-            if self.ends == "forced" and len(kept) < len(whole):
-                kept[-1] = end
-            elif self.ends == "added" and len(kept) < len(whole):
-                kept.append(end)
-        else:
-            kept = whole
-        if self.last and len(whole) > longest:
-            held = [start, *whole]
-            return held[:-1][-longest:], whole[-longest:]
-        before = [start, *kept] if self.starts else kept
-        read = before[: len(kept) + self.reads_end]
-        if self.reads_on and len(whole) > longest:
-            read = before
-        if self.replaced:
-            read = [start, *kept[1:]]
-        predicted = before[self.shifted :] if self.starts else kept
-        return read, predicted[: len(kept)]
-
-    def __call__(self, texts, start, end, pad, longest):
-        """(B, T) what is read, (B, T) what is predicted."""
-        kept = [text for text in texts if text or self.empty]
-        rows = [self._row(text, start, end, longest) for text in kept]
-        T = longest if self.to_longest else max(len(predicted) for _, predicted in rows)
-        fill_x, fill_y = -100 if self.x_ignored else pad, -100 if self.ignored else pad
-        T_x = max(len(read) for read, _ in rows) if self.reads_on else T
-        T = T_x if self.reads_on == "with as many predicted" else T
-
-        def filled(row, value, T):
-            room = [value] * (T - len(row))
-            return (room + row if self.left else row + room)[:T]
-
-        if self.end_ignored:
-            rows = [(read, [-100 if k == end else k for k in made]) for read, made in rows]
-        x = [filled(read, fill_x, T_x) for read, _ in rows]
-        y = torch.tensor([filled(predicted, fill_y, T) for _, predicted in rows])
-        return torch.tensor(x), y.masked_fill(y == pad, -100) if self.by_symbol else y
+def teacher_forced(texts, start, end, pad, longest):
+    """A right answer to 13/teacher: (B, T) what is read, (B, T) what is predicted."""
+    rows = [[start, *text, end][: longest + 1] for text in texts]  # the rows
+    read = [row[:-1] for row in rows]  # what is read
+    predicted = [row[1:] for row in rows]  # what is predicted
+    T = max(len(row) for row in predicted)  # the width
+    x = torch.tensor([(row + [pad] * T)[:T] for row in read])  # `x`
+    y = torch.tensor([(row + [-100] * T)[:T] for row in predicted])  # `y`
+    return x, y
 
 
-teacher_forced = Teacher()
+def _taught(rows, pad, T=None):
+    """What is read and what is predicted of other rows, in another width."""
+    T = T or max(len(row) for row in rows) - 1
+    x = torch.tensor([(row[:-1] + [pad] * T)[:T] for row in rows])
+    y = torch.tensor([(row[1:] + [-100] * T)[:T] for row in rows])
+    return x, y
+
+
+def _changed(change):
+    """The right answer with its two results changed."""
+
+    def answer(texts, start, end, pad, longest):
+        return change(*teacher_forced(texts, start, end, pad, longest), pad)
+
+    return answer
 
 
 def _rows(evidence: Evidence, of: str = "xy") -> str:
@@ -133,66 +88,49 @@ def _longest(evidence: Evidence) -> str:
     return f"Here longest = {evidence.number('longest')}. {_rows(evidence)}"
 
 
-_not_shifted = mistake(
-    "Your decoder has to predict the very token that it reads.",
-    lambda e: f"{_marks(e)} It should predict the token that comes next.",
-)(Teacher(shifted=0))
-
-_no_start = mistake("What your decoder reads doesn't begin with `start`.", _marks)(
-    Teacher(starts=False)
-)
-
 _no_end = mistake(
     "Your decoder never has to predict the end.",
     lambda e: f"{_marks(e, 'y')} A model that never learns to predict the end won't stop.",
-)(Teacher(ends="none"))
+)(
+    lambda texts, start, end, pad, longest: _taught(
+        [[start, *text][: longest + 1] for text in texts], pad
+    )
+)
 
 _end_read = mistake(
     "In rows shorter than the longest one, your decoder reads the end.",
     lambda e: f"{_marks(e)} After the end there is nothing left to predict.",
     cases=_READ,
-)(Teacher(reads_end=True))
+)(Like("used-a-slice-to-the-end-in-what-is-read"))
 
 _padding_counts = mistake(
     "Your decoder has to predict padding. Fill what is predicted with −100.",
     lambda e: _marks(e, "y"),
     cases=_PREDICTED,
-)(Teacher(ignored=False))
+)(_changed(lambda x, y, pad: (x, y.masked_fill(y == -100, pad))))
 
-_padding_ignored_twice = mistake(
-    "You filled what is read with −100, too, but no embedding has that index.", _marks
-)(Teacher(x_ignored=True))
 
-_start_read_in_place = mistake(
-    "You replaced the first token by `start`, but `start` should come before it.",
-    _marks,
-    cases=_READ,
-)(Teacher(replaced=True))
+def _pushed(x, y, _):
+    """Both with their padding in front."""
+    counts = (y != -100).sum(dim=1).tolist()
+    return tuple(
+        torch.stack([row.roll(len(row) - n) for row, n in zip(one, counts, strict=True)])
+        for one in (x, y)
+    )
 
-_end_ignored = mistake(
-    "You replaced the end by −100, but the end is predicted, and only padding after it isn't.",
-    lambda e: _marks(e, "y"),
-    cases=_PREDICTED,
-)(Teacher(end_ignored=True))
 
 _left = mistake("You padded the rows on the left, but they should begin together.", _rows)(
-    Teacher(left=True)
+    _changed(_pushed)
 )
 
 _to_longest = mistake(
     "You padded the batch to `longest` instead of to its longest row.",
     _longest,
-)(Teacher(to_longest=True))
-
-_never_cut = mistake(
-    "You didn't cut texts that are too long.",
-    _longest,
-)(Teacher(cut=False))
-
-_end_on_top = mistake(
-    "You allowed `longest` tokens and an end after them, but the end is one of the `longest`.",
-    _longest,
-)(Teacher(room=1))
+)(
+    lambda texts, start, end, pad, longest: _taught(
+        [[start, *text, end][: longest + 1] for text in texts], pad, longest
+    )
+)
 
 
 def _too_long(evidence: Evidence) -> str:
@@ -204,44 +142,56 @@ def _too_long(evidence: Evidence) -> str:
     {longest} tokens that may be read, and nothing is predicted after your last one.""")
 
 
-def _of_the_longest(evidence: Evidence) -> str:
-    """What is predicted of the longest text."""
-    b = int(evidence.inputs["cut"].argmax())
-    mine, right = evidence.yours("cut.y")[b], evidence.right("cut.y")[b]
-    return unwrapped(f"""Here longest = {evidence.number("longest")}, and text {b} has
-    {evidence.inputs["cut"][b]} tokens. Of it you predict [{listed(mine)}] instead of
-    [{listed(right)}].""")
+def _read_on(*, both_wider):
+    def answer(texts, start, end, pad, longest):
+        _, y = teacher_forced(texts, start, end, pad, longest)
+        read = [[start, *text][: longest + 1] for text in texts]
+        T = max(len(row) for row in read)
+        x = torch.tensor([(row + [pad] * T)[:T] for row in read])
+        filled = torch.nn.functional.pad(y, (0, T - y.shape[1]), value=-100)
+        return x, filled if both_wider else y
+
+    return answer
 
 
 _one_more_read = mistake(
     "Of a text that is too long, you read one token more than you predict.",
     _too_long,
-    also=(Teacher(reads_on="with as many predicted"),),
-)(Teacher(reads_on="alone"))
+    also=(_read_on(both_wider=True),),
+)(_read_on(both_wider=False))
 
 _last_tokens_kept = mistake(
     "You kept the last `longest` tokens of a text that is too long instead of the first ones.",
     _longest,
-)(Teacher(last=True))
+)(
+    lambda texts, start, end, pad, longest: _taught(
+        [[start, *text, end][-longest - 1 :] for text in texts], pad
+    )
+)
 
 _end_after_cut = mistake(
     "You put `end` at the end of a text that was cut, but it goes on, so it should have none.",
     lambda e: unwrapped(f"""{_predicted(e)} The end takes the place of the last token that should be
     predicted, so cut the text to `longest` tokens and not to `longest` − 1. The model would learn
     to stop in the middle of a text."""),
-)(Teacher(ends="forced"))
+)(
+    lambda texts, start, end, pad, longest: _taught(
+        [[start, *text[: longest - 1], end] for text in texts], pad
+    )
+)
 
-_end_added_after_cut = mistake(
-    "You added an `end` after a text that was cut, but it goes on, so it should have none.",
-    lambda e: unwrapped(f"""{_of_the_longest(e)} The model would learn to stop in the middle of a
-    text."""),
-)(Teacher(ends="added"))
+
+def _tight(texts, start, end, pad, longest):
+    """Without the end of a text that just fits with it."""
+    return _taught(
+        [[start, *text, *[end] * (len(text) + 1 != longest)][: longest + 1] for text in texts], pad
+    )
 
 
 def _tight_end_not_predicted(texts, start, end, pad, longest):
     """Reads as it should, but doesn't predict an end that just fits."""
     x, _ = teacher_forced(texts, start, end, pad, longest)
-    _, y = Teacher(tight=False)(texts, start, end, pad, longest)
+    _, y = _tight(texts, start, end, pad, longest)
     return x, y
 
 
@@ -249,18 +199,12 @@ _fitting_end_lost = mistake(
     "You dropped the end of a text that just fits with its end.",
     lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_predicted(e)}",
     also=(_tight_end_not_predicted,),
-)(Teacher(tight=False))
-
-_one_too_few = mistake(
-    "You cut texts one token too early.",
-    lambda e: f"Here longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
-)(Teacher(room=-1))
-
+)(_tight)
 
 _pad_by_its_symbol = mistake(
     "You put −100 wherever `pad` is predicted, but only what comes after the end is padding.",
     lambda e: f"The same symbol may be both end and padding. {_marks(e)}",
-)(Teacher(by_symbol=True))
+)(_changed(lambda x, y, pad: (x, y.masked_fill(y == pad, -100))))
 
 
 def _without_empty(evidence: Evidence) -> str:
@@ -270,18 +214,10 @@ def _without_empty(evidence: Evidence) -> str:
 
 
 _empty_left_out = mistake("You left out the row of a text without tokens.", _without_empty)(
-    Teacher(empty=False)
+    lambda texts, start, end, pad, longest: teacher_forced(
+        [text for text in texts if text], start, end, pad, longest
+    )
 )
-
-
-def _transposed_results(*which: int):
-    """The right answer with these of its two results as (T, B)."""
-
-    def answer(texts, start, end, pad, longest):
-        made = teacher_forced(texts, start, end, pad, longest)
-        return tuple(one.T if n in which else one for n, one in enumerate(made))
-
-    return answer
 
 
 def _shapes(evidence: Evidence) -> str:
@@ -294,23 +230,8 @@ _batch_axis_second = mistake(
     lambda e: (
         f"`pad_sequence` puts the batch second unless you say `batch_first=True`. {_shapes(e)}"
     ),
-    also=(_transposed_results(0), _transposed_results(1)),
-)(_transposed_results(0, 1))
-
-
-def _in_columns(width):
-    """The right rows, in as many columns as a function of all lengths says."""
-
-    def answer(texts, start, end, pad, longest):
-        x, y = teacher_forced(texts, start, end, pad, longest)
-        T = width([len(text) for text in texts], longest)
-        more = max(0, T - x.shape[1])
-        return tuple(
-            torch.nn.functional.pad(one, (0, more), value=fill)[:, :T]
-            for one, fill in ((x, pad), (y, -100))
-        )
-
-    return answer
+    also=(_changed(lambda x, y, _: (x.T, y)), _changed(lambda x, y, _: (x, y.T))),
+)(_changed(lambda x, y, _: (x.T, y.T)))
 
 
 def _columns(evidence: Evidence) -> str:
@@ -326,153 +247,13 @@ def _columns(evidence: Evidence) -> str:
 _end_not_in_width = mistake(
     "You took T from the texts without their ends, so the longest text loses its last prediction.",
     lambda e: f"{_columns(e)} T counts all tokens that are predicted, the end included.",
-)(_in_columns(lambda lengths, longest: min(longest, max(lengths))))
-
-_width_of_uncut_texts = mistake(
-    "You took T from the texts before they were cut, so the batch is wider than `longest`.",
-    _columns,
-    also=(_in_columns(lambda lengths, longest: max(lengths)),),
-)(_in_columns(lambda lengths, longest: max(lengths) + 1))
-
-_one_column_more = mistake(
-    "Your batch has one column more than the longest row needs, and it holds only filling.",
-    _columns,
-)(_in_columns(lambda lengths, longest: min(longest, max(lengths) + 1) + 1))
-
-_width_of_the_shortest = mistake(
-    "You cut all rows to the shortest one instead of filling up the shorter ones.", _columns
-)(_in_columns(lambda lengths, longest: min(longest, min(lengths) + 1)))
-
-
-def _predictions(y: Array) -> list[list[int]]:
-    return [[int(k) for k in row if k != -100] for row in y]
-
-
-def _without_too_long(evidence: Evidence) -> bool:
-    """Whether all rows are right but those of texts that are too long; without any text it may
-    stop.
-    """
-    lengths, longest = evidence.inputs["cut"], evidence.number("longest")
-    if "cut" in evidence.answers.errors:
-        return bool((lengths >= longest).all())
-    y, right = evidence.yours("cut.y"), _predictions(evidence.right("cut.y"))
-    return len(y) < len(right) and any(
-        _predictions(y) == [row for row, fits in zip(right, fit, strict=True) if fits]
-        for fit in (lengths < longest, lengths <= longest)
-    )
-
-
-def _too_many_or_few(evidence: Evidence) -> str:
-    texts = evidence.inputs["cut"]
-    return unwrapped(f"""Of {len(texts)} texts with {listed(texts)} tokens, you return
-    {len(evidence.yours("cut.y"))} rows. Here longest = {evidence.number("longest")}.""")
-
-
-_too_long_left_out = mistake(
-    "You left out texts that are too long, but they should be cut.",
-    _too_many_or_few,
-    recognized=_without_too_long,
 )(
-    lambda texts, start, end, pad, longest: teacher_forced(
-        [text for text in texts if len(text) < longest], start, end, pad, longest
+    lambda texts, start, end, pad, longest: _taught(
+        [[start, *text, end][: longest + 1] for text in texts],
+        pad,
+        min(longest, max(len(text) for text in texts)),
     )
 )
-
-
-def _whole(texts, start, end, fill, most):
-    """Whole rows, from `start` to the end or to the number of entries that are kept."""
-    return torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor([start, *text, end])[:most] for text in texts],
-        batch_first=True,
-        padding_value=fill,
-    )
-
-
-def _whole_both(texts, start, end, pad, longest, more=1):
-    return tuple(_whole(texts, start, end, fill, longest + more) for fill in (pad, -100))
-
-
-def _whole_read(texts, start, end, pad, longest, more=1):
-    y = teacher_forced(texts, start, end, pad, longest)[1]
-    return _whole(texts, start, end, pad, longest + more), y
-
-
-_whole_rows = mistake(
-    "Your decoder reads and predicts whole rows, from `start` to the end.",
-    lambda e: (
-        unwrapped(f"""{_rows(e)} What is read should leave out the last entry of such a row, and
-    what is predicted the first one.""")
-    ),
-    also=(functools.partial(_whole_both, more=0),),
-)(_whole_both)
-
-_whole_rows_read = mistake(
-    "Your decoder reads whole rows, from `start` to the end.",
-    lambda e: f"{_rows(e)} The end is never read, since after it there is nothing to predict.",
-    also=(functools.partial(_whole_read, more=0),),
-)(_whole_read)
-
-_shifted_twice = mistake(
-    "What your decoder predicts begins with the second token of each text.",
-    lambda e: f"{_rows(e)} When `start` has been read, the first token is predicted.",
-    also=(
-        lambda texts, start, end, pad, longest: tuple(
-            torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=fill)
-            for rows, fill in (
-                ([torch.tensor([start, *t, end])[:-1][:longest] for t in texts], pad),
-                ([torch.tensor([start, *t, end])[2:][:longest] for t in texts], -100),
-            )
-        ),
-    ),
-)(
-    lambda texts, start, end, pad, longest: (
-        teacher_forced(texts, start, end, pad, longest)[0],
-        teacher_forced(texts, start, end, pad, longest)[1][:, 1:],
-    )
-)
-
-
-def _changed_y(change):
-    """The right answer with its predictions changed, given which rows are cut."""
-
-    def answer(texts, start, end, pad, longest):
-        x, y = teacher_forced(texts, start, end, pad, longest)
-        return x, change(y.clone(), torch.tensor([len(text) >= longest for text in texts]))
-
-    return answer
-
-
-def _last_hidden(y, cut):
-    y[cut, -1] = -100
-    return y
-
-
-def _first_hidden(y, cut):
-    y[:, 0] = -100
-    return y
-
-
-def _filled_in_front(y, cut):
-    return torch.stack([torch.cat([row[row == -100], row[row != -100]]) for row in y])
-
-
-_last_of_cut_ignored = mistake(
-    "You replaced the last token of a text that was cut by −100, but it is predicted.",
-    _longest,
-    cases=_PREDICTED,
-)(_changed_y(_last_hidden))
-
-_first_ignored = mistake(
-    "You replaced the first prediction by −100, but after `start` the first token is predicted.",
-    lambda e: _marks(e, "y"),
-    cases=_PREDICTED,
-)(_changed_y(_first_hidden))
-
-_predicted_on_the_right = mistake(
-    "You filled up what is predicted on the left, but its rows should begin together.",
-    lambda e: _marks(e, "y"),
-    cases=_PREDICTED,
-)(_changed_y(_filled_in_front))
 
 
 def _two_widths(evidence: Evidence) -> tuple[str, Array, Array]:
@@ -579,4 +360,12 @@ TASK = Task(
         ),
     ),
     properties=(holds_integers(_TOKENS, BATCH), _other_filling, _other_row),
+    steps={
+        "the rows": Step("Of start, text and end, `longest` tokens are read."),
+        "what is read": Step("After a row's last token nothing is predicted, so it isn't read."),
+        "what is predicted": Step("The decoder predicts the token after the one that it reads."),
+        "the width": Step("The batch is as wide as its longest row, the end included."),
+        "`x`": Step("Rows begin together, and what is read is filled with `pad`."),
+        "`y`": Step("Rows begin together, and what is predicted is filled with −100."),
+    },
 )

@@ -82,19 +82,6 @@ def pad_by_its_symbol(texts, start, end, pad, longest):
 RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
-def start_instead_of_the_first(texts, start, end, pad, longest):
-    x, y = by_library(texts, start, end, pad, longest)
-    for row, text in zip(x, texts, strict=True):
-        predicted = [*text, end][:longest]
-        row[: len(predicted)] = torch.tensor([start, *predicted[1:]])
-    return x, y
-
-
-def no_loss_at_the_end(texts, start, end, pad, longest):
-    x, y = by_library(texts, start, end, pad, longest)
-    return x, torch.where(y == end, -100, y)
-
-
 def one_more_read(texts, start, end, pad, longest):
     """Both are as wide as the longer of the two."""
     rows = [[start, *text[:longest]] for text in texts]
@@ -102,51 +89,6 @@ def one_more_read(texts, start, end, pad, longest):
     x = torch.tensor([row + [pad] * (T - len(row)) for row in rows])
     y = by_library(texts, start, end, pad, longest)[1]
     return x, torch.nn.functional.pad(y, (0, T - y.shape[1]), value=-100)
-
-
-def in_width(width):
-    """Right rows in as many columns as a function of texts and `longest` says."""
-
-    def answer(texts, start, end, pad, longest):
-        T = width(texts, longest)
-        x, y = np.full((len(texts), T), pad), np.full((len(texts), T), -100)
-        for b, text in enumerate(texts):
-            reads, says = [start, *text][: min(T, longest)], [*text, end][: min(T, longest)]
-            x[b, : len(reads)], y[b, : len(says)] = reads, says
-        return x, y
-
-    return answer
-
-
-def whole_rows(texts, start, end, pad, longest):
-    rows = [[start, *text, end][: longest + 1] for text in texts]
-    T = max(map(len, rows))
-    return tuple(
-        torch.tensor([row + [value] * (T - len(row)) for row in rows]) for value in (pad, -100)
-    )
-
-
-def edited_predictions(edit):
-    def answer(texts, start, end, pad, longest):
-        x, y = in_numpy(texts, start, end, pad, longest)
-        for row, text in zip(y, texts, strict=True):
-            edit(row, len(text) >= longest)
-        return x, y
-
-    return answer
-
-
-def hide_the_last_of_cut(row, cut):
-    if cut:
-        row[-1] = -100
-
-
-def hide_the_first(row, cut):
-    row[0] = -100
-
-
-def move_to_the_right(row, cut):
-    row[:] = np.roll(row, int((row == -100).sum()))
 
 
 def batch_axis_second(texts, start, end, pad, longest):
@@ -221,52 +163,23 @@ WRONG = {
     ),
     "batch-axis-second": batch_axis_second,
     "end-not-in-width": width_without_the_end,
-    "width-of-uncut-texts": in_width(lambda texts, longest: max(map(len, texts)) + 1),
-    "one-column-more": in_width(lambda texts, longest: min(longest, max(map(len, texts)) + 1) + 1),
-    "width-of-the-shortest": in_width(
-        lambda texts, longest: min([longest, *(len(text) + 1 for text in texts)])
-    ),
-    "too-long-left-out": lambda texts, start, end, pad, longest: in_numpy(
-        [text for text in texts if len(text) + 1 <= longest], start, end, pad, longest
-    ),
-    "whole-rows": whole_rows,
-    "whole-rows-read": lambda texts, start, end, pad, longest: (
-        whole_rows(texts, start, end, pad, longest)[0],
-        in_numpy(texts, start, end, pad, longest)[1],
-    ),
-    "shifted-twice": lambda texts, start, end, pad, longest: (
-        in_numpy(texts, start, end, pad, longest)[0],
-        in_numpy(texts, start, end, pad, longest)[1][:, 1:],
-    ),
-    "last-of-cut-ignored": edited_predictions(hide_the_last_of_cut),
-    "first-ignored": edited_predictions(hide_the_first),
-    "predicted-on-the-right": edited_predictions(move_to_the_right),
     "one-more-read": read_one_more_than_predicted,
-    "start-read-in-place": start_instead_of_the_first,
-    "end-ignored": no_loss_at_the_end,
     "last-tokens-kept": keeps_the_last_words,
     "pad-by-its-symbol": pad_by_its_symbol,
     "fitting-end-lost": exact_fit_loses_its_end,
-    "not-shifted": but(shift=0),
-    "no-start": but(begin=False),
     "no-end": but(stop=False),
     "end-read": but(read_on=True),
     "padding-counts": lambda texts, start, end, pad, longest: by_loop(
         texts, start, end, pad, longest, fill=pad
     ),
-    "padding-ignored-twice": but(fill_x=-100),
     "left": but(right=True),
     "to-longest": lambda texts, start, end, pad, longest: by_loop(
         texts, start, end, pad, longest, width=longest
     ),
-    "never-cut": but(cut=lambda n: 10**6),
     "empty-left-out": lambda texts, *marks, **named: by_loop(
         [text for text in texts if len(text) > 0], *marks, **named
     ),
-    "end-on-top": but(cut=lambda n: n + 1),
     "end-after-cut": but(last="put"),
-    "end-added-after-cut": but(last="add"),
-    "one-too-few": but(cut=lambda n: n - 1),
 }
 
 
