@@ -60,7 +60,8 @@ def says_nothing(evidence: Evidence, probe: Probe) -> bool:
     returned = [value for value in held if value is not None and value.size > 1]
     # A small one, such as a text of one symbol, may equal an input for another reason.
     most = max((value.size for value in returned), default=0)
-    return all(trivial(evidence, case) for case in wrong) or any(
+    alike = bool(wrong) and all(trivial(evidence, case) for case in wrong)
+    return alike or any(
         value.size == most and any(same_value(value, x) for x in given) for value in returned
     )
 
