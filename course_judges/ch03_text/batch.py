@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
-from course_judges.ch03_text.targets import IGNORED, held_for_ignored, in_common, row
+from course_judges.ch03_text.targets import IGNORED, held_for_ignored, row
 from course_judges.judging import Evidence, Like, Part, Step, Task, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, number, unwrapped
@@ -450,7 +450,6 @@ def _targets_missing(evidence: Evidence) -> Finding | None:
         "targets-missing",
         "Some of your targets are −100 although the text has a symbol there.",
         f"You left out {int(missing.sum())} of {int((right != IGNORED).sum())} targets."
-        f"{in_common(missing, right != IGNORED)} "
         f"{_targets_of(evidence, int(np.flatnonzero(missing.any(axis=1))[0]))}",
         TARGET,
     )

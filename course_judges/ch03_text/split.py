@@ -200,13 +200,6 @@ def _what_made_the_size(evidence: Evidence) -> str:
     """What may have made the wrong size: entries that were counted, or chance."""
     halves = [(names, validation) for names, _, validation in _all_splits(evidence)]
     one, other = (len(set(_parts_of(evidence, case)[1])) for case in ("split", "other"))
-    # No name occurs more than three times.
-    if all(0 <= len(v) - round(_fraction(evidence) * len(n)) < 3 for n, v in halves):
-        names, validation = halves[0]
-        return (
-            f" It holds {len(validation)} of the {len(names)} entries, which is about "
-            f"{_fraction(evidence):.0%}. Count each distinct name once, however often it occurs."
-        )
     more = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
     if len(set(more)) == 1:
         count = "one name" if abs(more[0]) == 1 else f"{abs(more[0])} names"

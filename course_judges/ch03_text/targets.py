@@ -94,13 +94,11 @@ def counted_otherwise(value: str) -> Callable[[Evidence], Finding | None]:
             return None
         said = "missing" if missing else "counted more than once"
         which = "One" if len(wrong) == 1 else str(len(wrong))
-        right = evidence.right(value)
-        belong = in_common(np.isin(right, missing), right != IGNORED) if missing else ""
         return Finding(
             "not-counted-once",
             f"{which} of the {len(targets)} targets {'is' if len(wrong) == 1 else 'are'} {said}, "
             "but each should count once.",
-            f"{_at_positions(evidence, wrong)}{belong}{_row_beside(evidence, value, wrong)}",
+            f"{_at_positions(evidence, wrong)}{_row_beside(evidence, value, wrong)}",
             ONCE,
         )
 
@@ -109,32 +107,11 @@ def counted_otherwise(value: str) -> Callable[[Evidence], Finding | None]:
 
 def _at_positions(evidence: Evidence, some: list[int]) -> str:
     places = [place(evidence, token) for token in some]
-    if len(some) > 5:
-        return f"The first of them is at position {places[0]} of the text."
     if len(some) > 1:
         return f"In the text, they are at positions {listed(places)}."
     last = len(evidence.inputs["tokens"]) - 1
     at = "the end" if places[0] == last else f"position {places[0]}"
     return f"It is {some[0]}, the token at {at} of the text."
-
-
-def in_common(missing: Array, counted: Array) -> str:
-    """What the places of missing targets have in common, given all places of targets that count;
-    empty if they have nothing.
-    """
-    if missing.sum() < 2:
-        return ""
-    if not missing[..., -1].any() and np.array_equal(missing[..., :-1], counted[..., :-1]):
-        return " They are all targets except those in the last column."
-    if np.array_equal(missing, counted & ~_followed(counted)):
-        return " Each is the last target of its row."
-    return ""
-
-
-def _followed(counted: Array) -> Array:
-    """Which places have a target that counts farther on in their row."""
-    left = counted[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    return np.asarray(left > counted)
 
 
 def _row_beside(evidence: Evidence, value: str, some: list[int]) -> str:

@@ -22,7 +22,7 @@ from course_judges.chance import (
     repeats,
     softmax,
 )
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.answers import Array
@@ -35,9 +35,11 @@ def generate(model: Any, tokens: Tensor, count: int, generator: torch.Generator)
     model.eval()
     with torch.no_grad():
         for _ in range(count):
-            logits, _loss = model(tokens[:, -model.block_size :])
-            new = drawn(logits[:, -1], generator)  # (B,)
-            tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
+            context = tokens[:, -model.block_size :]  # what the model is shown (B, k)
+            logits = model(context)[0]  # the logits (B, k, V)
+            last = logits[:, -1]  # the logits of the last position (B, V)
+            new = drawn(last, generator)  # your new symbols (B,)
+            tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)  # your text (B, T + 1)
     model.train(was_training)
     return tokens
 
@@ -590,4 +592,15 @@ TASK = Task(
     ),
     properties=(_dice_are_off, _worked_out),
     cases=("beyond",),  # which begins like "short", and writes something in every draw
+    steps={
+        "what the model is shown": Step(
+            "The model reads the last `block_size` tokens of the text so far."
+        ),
+        "the logits": Step("Each step asks the model about the text as it is by then."),
+        "the logits of the last position": Step(
+            "The logits at a position are the model's guess of what follows it."
+        ),
+        "your new symbols": Step("Each row draws a symbol of its own, from its own logits."),
+        "your text": Step("New symbols come after the text, and are part of it from then on."),
+    },
 )

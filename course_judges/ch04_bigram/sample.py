@@ -13,7 +13,7 @@ from course_judges import families
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, whole, worst_share
-from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.judging import Evidence, Part, Step, Task, mistake
 from course_judges.properties import integers
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
@@ -25,9 +25,11 @@ from course_tasks.verdict import Finding
 def sample(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     """One symbol for each row of logits (B, V); temperature 0 takes the most likely."""
     if temperature == 0:
-        return logits.argmax(dim=-1)  # (B,)
-    probabilities = (logits / temperature).softmax(dim=-1)  # (B, V)
-    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)  # (B,)
+        return logits.argmax(dim=-1)  # your symbols at temperature 0 (B,)
+
+    scaled = logits / temperature  # the logits at this temperature (B, V)
+    probabilities = scaled.softmax(dim=-1)  # the probabilities (B, V)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)  # your symbols (B,)
 
 
 def _rows_follow(evidence: Evidence, probabilities: Array) -> bool:
@@ -568,4 +570,14 @@ TASK = Task(
         ),
     ),
     properties=(_shares_are_off,),
+    steps={
+        "your symbols at temperature 0": Step(
+            "As the temperature goes to 0, all the probability moves to the most likely symbol."
+        ),
+        "the logits at this temperature": Step(
+            "Dividing the logits by a small temperature spreads them, so the choice gets safer."
+        ),
+        "the probabilities": Step("Each row has a distribution of its own over the V symbols."),
+        "your symbols": Step("Each row draws a symbol of its own, from the generator."),
+    },
 )
