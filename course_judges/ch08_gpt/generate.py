@@ -491,12 +491,11 @@ def _wrong_from_the_stop(evidence: Evidence) -> Finding | None:
     b = next(b for b in rows if (mine[b] != right[b]).any())
     at = places[b]
     if all(mine[b, places[b]] != stop for b in rows):
-        again = ", which is the symbol before it again" if mine[b, at] == mine[b, at - 1] else ""
         return Finding(
             "stop-replaced",
             "Your rows are right up to their `stop`, but you write something else in its place.",
             f"In row {b}, new symbol number {at - T + 1} should be {stop}, but yours is"
-            f" {int(mine[b, at])}{again}. Do you update `done` before you fill? Then fill first.",
+            f" {int(mine[b, at])}. Do you update `done` before you fill? Then fill first.",
             WRITING,
         )
     if any(mine[b, places[b]] != stop for b in rows):

@@ -314,27 +314,17 @@ def _held_before(evidence: Evidence, which: Array) -> str:
     return f" You left {whose} as {'it was' if len(left) == 1 else 'they were'}."
 
 
-def _scheme(evidence: Evidence) -> str:
-    """The usual rule by which the matrices depend on their shapes, if they follow one."""
+def _as_xavier(evidence: Evidence) -> str:
+    """A sentence if all matrices depend on their shapes by the usual rule; else empty."""
     V, T, C = (evidence.number(name) for name in "VTC")
-    shapes = [(V, C), (T, C), (C, C), *[(2 * C, C)] * evidence.number("K")]  # outputs, inputs
-    mine = evidence.yours("start.plain")
-    for name, rule in _SCHEMES.items():
-        wanted = np.array([rule(*shape) for shape in shapes])
-        if (np.abs(mine / wanted - 1) < _NEAR).all():
-            return f" They depend on the shapes of the matrices, as {name}."
-    return ""
-
-
-# Usual standard deviations by the numbers of outputs and inputs.
-_SCHEMES: dict[str, Callable[[int, int], float]] = {
-    "with Xavier initialization, √(2 / (inputs + outputs))": lambda out, into: (
-        (2 / (out + into)) ** 0.5
-    ),
-    "with Kaiming initialization, √(2 / inputs)": lambda _, into: (2 / into) ** 0.5,
-    "with 1 / √inputs": lambda _, into: into**-0.5,
-    "PyTorch initializes a linear layer, 1 / √(3 · inputs)": lambda _, into: (3 * into) ** -0.5,
-}
+    outputs = np.array([V, T, C, *[2 * C] * evidence.number("K")])
+    near = _near(evidence.yours("start.plain") / np.sqrt(2 / (outputs + C)), 1.0)
+    return (
+        unwrapped(""" They depend on the shapes of the matrices, as with Xavier initialization,
+    √(2 / (inputs + outputs)).""")
+        if near
+        else ""
+    )
 
 
 def _something_off(evidence: Evidence) -> Finding | None:
@@ -350,19 +340,13 @@ def _something_off(evidence: Evidence) -> Finding | None:
             else f" Of {len(spreads)} matrices that don't end a branch, {len(off)}"
             f" {'is' if len(off) == 1 else 'are'} wrong."
         )
-        mean = float(evidence.yours("start.means")[which])
-        around = (
-            ""
-            if abs(mean) < max(std, float(spreads[which])) / 4
-            else f" The mean is {number(mean)} instead of 0."
-        )
         return Finding(
             "other-spread",
             "Your matrices don't have the standard deviation `std`.",
             f"With std = {std:g}, the standard deviation of {whose} is "
             f"{number(float(spreads[which]))}, which is "
             f"{number(float(spreads[which]) / std)} times `std`."
-            f"{around}{others}{_held_before(evidence, off)}{_scheme(evidence)}"
+            f"{others}{_held_before(evidence, off)}{_as_xavier(evidence)}"
             f"{_ends_beside(evidence)}{_loss_if_odd(evidence)}",
             START,
         )

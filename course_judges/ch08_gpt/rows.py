@@ -92,7 +92,7 @@ def probabilities(value: str) -> Property:
             "no-distribution",
             "Your rows aren't probability distributions.",
             f"Row {row} sums to {number(round(float(sums[row]), 3))}, and its smallest entry is"
-            f" {number(float(mine[row].min()))}.{_columns_sum(mine)}",
+            f" {number(float(mine[row].min()))}.",
             CHOICE,
         )
 
@@ -173,16 +173,6 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
     return ask
 
 
-def _columns_sum(values: np.ndarray) -> str:
-    """A sentence if all columns sum to 1 (or are 0), or the whole tensor does; else empty."""
-    sums = values.sum(axis=0)
-    if len(values) > 1 and np.isclose(values.sum(), 1, atol=1e-4):
-        return " All rows together sum to 1: did you divide by the sum of the whole tensor?"
-    if len(values) == 1 or not (np.isclose(sums, 1, atol=1e-4) | (sums == 0)).all():
-        return ""
-    return " Your columns sum to 1: did you divide along the wrong dimension?"
-
-
 def _unlikelier(kept: np.ndarray, shares: np.ndarray) -> tuple[int, int, int] | None:
     """A row, a symbol that it keeps, and a likelier one that it cuts; None if there is none."""
     for row, (keep, given) in enumerate(zip(kept, shares, strict=True)):
@@ -192,27 +182,6 @@ def _unlikelier(kept: np.ndarray, shares: np.ndarray) -> tuple[int, int, int] | 
             if given[first] > given[last]:
                 return row, last, first
     return None
-
-
-def extremes(value: str, *ordinary: str) -> Property:
-    """Rows with large logits, or −inf, must be treated like any others."""
-
-    def ask(evidence: Evidence) -> Finding | None:
-        if not evidence.same(*ordinary) or evidence.same(value):
-            return None
-        mine, right = evidence.yours(value), evidence.right(value)
-        row = int(np.argmax((~(np.abs(mine - right) <= 1e-5)).any(axis=-1)))
-        kind = {0: "a logit of 40", 1: "logits near −40", 2: "logits of −inf"}.get(row, "logits")
-        v = int(np.argmax(~(np.abs(mine[row] - right[row]) <= 1e-5)))
-        return Finding(
-            "extreme-logits",
-            "Your answer is right for ordinary logits, but wrong for extreme ones.",
-            f"Row {row} has {kind}. There you give symbol {v} a probability of"
-            f" {number(float(mine[row, v]))} instead of {number(float(right[row, v]))}.",
-            CHOICE,
-        )
-
-    return ask
 
 
 def alone(*cases: str) -> Property:

@@ -11,7 +11,6 @@ from torch import Tensor
 from course_judges.ch08_gpt.rows import (
     alone,
     exactly_zero,
-    extremes,
     nearly_zero,
     other_symbols,
     probabilities,
@@ -358,7 +357,6 @@ TASK = Task(
         replaced("kept", lambda e: e.inputs["logits"]),
         other_symbols("kept", lambda e: softmax(e.inputs["logits"])),
         nearly_zero("kept", "edges", "extreme"),
-        extremes("extreme", "kept", "edges", "ties"),
         alone("row", "symbol"),
     ),
     cases=("kept",),

@@ -12,7 +12,6 @@ from course_judges import families
 from course_judges.ch08_gpt.rows import (
     alone,
     exactly_zero,
-    extremes,
     nearly_zero,
     other_symbols,
     probabilities,
@@ -556,14 +555,8 @@ def _other_temperature(evidence: Evidence) -> Finding | None:
     if slope < 1e-3 or not np.allclose(y, slope * x, atol=1e-3) or abs(slope * given - 1) < 1e-3:
         return None
     used = 1 / slope
-    how = next(
-        (
-            f" {number(used)} is {words} {given:g}."
-            for words, of in _OTHER.items()
-            if _near(used, of(given))
-        ),
-        "",
-    )
+    squared = np.isclose(used, given**2, rtol=1e-3)
+    how = f" {number(used)} is the square of {given:g}." if squared else ""
     return Finding(
         "other-temperature",
         f"Your probabilities are those of temperature {number(used)} instead of {given:g}.",
@@ -575,18 +568,6 @@ def _other_temperature(evidence: Evidence) -> Finding | None:
 
 # From fewer numbers a temperature could be right by chance.
 _FEW = 6
-
-_OTHER: dict[str, Callable[[float], float]] = {
-    "the square of": lambda t: t * t,
-    "the root of": lambda t: t**0.5,
-    "1 divided by": lambda t: 1 / t,
-    "1 more than": lambda t: 1 + t,
-}
-
-
-def _near(one: float, other: float) -> bool:
-    return abs(one / other - 1) < 1e-3
-
 
 TASK = Task(
     "The smallest set that reaches p",
@@ -619,7 +600,6 @@ TASK = Task(
         _other_temperature,
         other_symbols("nucleus", _tempered),
         nearly_zero("nucleus", "extreme", "more"),
-        extremes("extreme", "nucleus", "least", "everything"),
         _more_than_a_half,
         _never_reached,
         alone("everything", "symbol"),

@@ -312,15 +312,9 @@ def _another_share(evidence: Evidence) -> Finding | None:
     said = "Your scores and values are right, but the weights of your rows have the wrong sums."
     if np.allclose(joins, joins.mean(), rtol=1e-2):
         joined = float(joins.mean())
-        D, T = evidence.number("D"), evidence.number("T")
         known = {
             "exp(−sink)": np.exp(-sink),
-            "2 · exp(sink)": 2 * np.exp(sink),
-            "T · exp(sink)": T * np.exp(sink),
-            "exp(sink · √D)": np.exp(sink * D**0.5),
-            "exp(2 · sink)": np.exp(2 * sink),
-            "1 + exp(sink)": 1 + np.exp(sink),
-            "exp(1)": np.e,
+            "exp(sink · √D)": np.exp(sink * evidence.number("D") ** 0.5),
         }
         which = next(
             (f" = {said}" for said, one in known.items() if np.isclose(joined, one, 5e-3)), ""

@@ -364,16 +364,10 @@ def _which_heads(evidence: Evidence) -> Finding | None:
     return Finding(
         "some-heads",
         f"Your {_heads(good)} right, but your {_heads(bad)} wrong.",
-        f"{_same_as(alike, bad)}Each head has its own query, shares the keys and values with all "
+        f"Each head has its own query, shares the keys and values with all "
         f"others, and reads every sample. {_values(evidence)}",
         HEADS,
     )
-
-
-def _same_as(alike: list[int | None], bad: list[int]) -> str:
-    """Which head the first wrong one is instead, if it is one of the right ones."""
-    h = next((h for h in bad if alike[h] is not None), None)
-    return "" if h is None else f"Where head {h} should be, you have head {alike[h]}. "
 
 
 def _right_at_position_0(evidence: Evidence) -> Finding | None:

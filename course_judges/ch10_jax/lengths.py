@@ -20,9 +20,6 @@ _LEAVES = {
     "last.0": "last_0",
     "last.1": "last_1",
 }
-# A norm that is known differs from what was divided by only by rounding; an eps adds more.
-_EXACT, _ADDED = 1e-4, 1e-2
-
 _NEAR = 1e-3
 
 
@@ -100,40 +97,10 @@ def _full_gradient(evidence: Evidence) -> dict[str, Array]:
     return {leaf: g.double().numpy() for leaf, g in torch.func.grad(loss)(tensors).items()}
 
 
-def _what_norm(evidence: Evidence, norm: float) -> str:
-    """Which number was taken for the norm, in words; empty if none is known."""
-    arrays = _full_gradient(evidence)
-    norms = {leaf: float((g * g).sum() ** 0.5) for leaf, g in arrays.items()}
-    flat = np.concatenate([g.ravel() for g in arrays.values()])
-    whole = float((flat * flat).sum() ** 0.5)
-    parameters = [evidence.inputs[f"parameters_{name}"].ravel() for name in _LEAVES.values()]
-    known = {
-        "the sum of the norms of the arrays": sum(norms.values()),
-        "the largest norm of an array": max(norms.values()),
-        "the mean of the norms of the arrays": whole and sum(norms.values()) / len(norms),
-        "the sum of all absolute values": float(abs(flat).sum()),
-        "the largest absolute value": float(abs(flat).max()),
-        "the root of the mean of all squares": whole / flat.size**0.5,
-        "the root of the sum of each array's mean square": float(
-            sum((g * g).mean() for g in arrays.values()) ** 0.5
-        ),
-        "the norm of the parameters": float((np.concatenate(parameters) ** 2).sum() ** 0.5),
-        **{f"the norm of `{leaf}` alone": one for leaf, one in norms.items()},
-        **{
-            f"the norm of all arrays but `{leaf}`": (whole**2 - one**2) ** 0.5
-            for leaf, one in norms.items()
-        },
-    }
-    largest = float(evidence.inputs["largest_norm"])
-    if abs(norm - largest**2 / whole) < _EXACT * norm:
-        return ", which is so small because your factor is norm / largest norm, upside down"
-    said = min(known, key=lambda said: abs(norm - known[said]))
-    if abs(norm - known[said]) < _EXACT * norm:
-        return f", which is {said}"
-    added = norm - whole
-    if 0 < added < _ADDED * whole:
-        return f", as if {number(added, 2)} were added to the norm"
-    return ""
+def _if_added_up(evidence: Evidence, norm: float) -> str:
+    """Whether this is the sum of the norms of the arrays, in words; empty if it isn't."""
+    known = sum(float(np.linalg.norm(g)) for g in _full_gradient(evidence).values())
+    return ", which is the sum of the norms of the arrays" if np.isclose(norm, known, 1e-4) else ""
 
 
 def shortened(evidence: Evidence) -> Finding | None:
@@ -155,7 +122,7 @@ def shortened(evidence: Evidence) -> Finding | None:
             "You multiplied the whole gradient by one factor, but the factor is wrong.",
             unwrapped(f"""In your velocity, the gradient has a norm of {yours} instead of {wanted},
             the largest norm allowed. That is what you get if you divide the largest norm by
-            {number(whole / one, 4)}{_what_norm(evidence, whole / one)}. The norm of all arrays
+            {number(whole / one, 4)}{_if_added_up(evidence, whole / one)}. The norm of all arrays
             together is {number(whole, 4)}."""),
             STEP,
         )
@@ -190,12 +157,10 @@ def velocity_mixed(evidence: Evidence) -> Finding | None:
         return None
     if abs(kept - momentum) < _NEAR and added > 0:
         return None  # the gradient alone is scaled
-    rate = float(evidence.inputs["learning_rate"])
-    called = " (the learning rate)" if abs(kept - rate) < _NEAR * rate else ""
     return Finding(
         "velocity-mixed",
         "You mix the old velocity and the gradient in the wrong shares.",
-        unwrapped(f"""Your new velocity is {number(kept)}{called} times the old one plus
+        unwrapped(f"""Your new velocity is {number(kept)} times the old one plus
         {number(added)} times the gradient. With a momentum of {number(momentum)}, it should be
         {number(momentum)} times the old one plus the gradient."""),
         STEP,
@@ -217,15 +182,11 @@ def moved_otherwise(evidence: Evidence) -> Finding | None:
     factor = None if factors is None else _one(factors)
     if factor is None:
         return None
-    said = (
-        "Your parameters are still those that came in,"
-        if abs(factor) < _NEAR
-        else f"You subtract {number(factor)} times the new velocity,"
-    )
     return Finding(
         "another-rate",
         "Your velocity is right, but you don't subtract learning rate · velocity.",
-        f"{said} but the learning rate is {number(float(evidence.inputs['learning_rate']))}.",
+        unwrapped(f"""You subtract {number(factor)} times the new velocity, but the learning rate is
+        {number(float(evidence.inputs["learning_rate"]))}."""),
         STEP,
     )
 

@@ -196,7 +196,6 @@ WRONG = {
         heads=lambda self, m: jnp.stack([m[h :: self.n_head].T for h in range(self.n_head)])
     ),
     "head-by-head": HeadByHead,
-    "keys-first": converter(order=(1, 0, 2)),
     "values-first": converter(order=(1, 2, 0)),
     "projection-not-transposed": converter(turn=staticmethod(lambda m: m)),
     "heads-reshaped-back": converter(back=lambda self, m: np.array(m).reshape(-1, m.shape[1])),

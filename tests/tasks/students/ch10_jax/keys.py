@@ -53,11 +53,6 @@ def always_42(key, shapes):
     return all_at_once(jax.random.key(42), shapes)
 
 
-def one_key(key, shapes):
-    key, mine = jax.random.split(key)
-    return assemble(normal, [mine] * 5, shapes), key
-
-
 def twice(key, shapes):
     key, a, b, c = jax.random.split(key, 4)
     return assemble(normal, [a, b, c, c, jax.random.fold_in(key, 1)], shapes), jax.random.fold_in(
@@ -110,7 +105,6 @@ RIGHT = {"at once": all_at_once, "one by one": one_by_one, "fold_in": by_number}
 WRONG = {
     "randomness-from-elsewhere": from_numpy,
     "key-fixed-inside": always_42,
-    "one-key-for-all": one_key,
     "key-used-twice": twice,
     "hands-back-given-key": given_back,
     "hands-back-fixed-key": fixed_back,
