@@ -61,12 +61,6 @@ def _in_evaluation(model: Any, written: Tensor) -> Tensor:
     return written
 
 
-def _at_least_one(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    return generate(model, tokens, max(count, 1), stop, generator)
-
-
 def _squeezes_everything(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
@@ -84,6 +78,32 @@ def _done_for_one_step(
     together = (tokens[:, T:] == stop).all(dim=0)
     end = int(together.int().argmax()) + 1 if together.any() else count
     return tokens[:, : T + end]
+
+
+def _filling_by(
+    update: Callable[[Tensor, Tensor, Tensor, int], Tensor],
+) -> Callable[..., Tensor]:
+    """An answer whose rows are done by `update(done, new, last, stop)`: whether they were, what
+    they drew, and what they were given in the step before.
+    """
+
+    def answer(
+        model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+    ) -> Tensor:
+        done = torch.zeros(len(tokens), dtype=torch.bool)
+        last = torch.full((len(tokens),), -1)
+
+        def draw(logits: Tensor, generator: torch.Generator) -> Tensor:
+            nonlocal done, last
+            new = drawn(logits, generator)
+            before, last = last, new.masked_fill(done, stop)
+            done = update(done, new, before, stop)
+            return last
+
+        written = Writer(draw=draw, fill=False, enough=lambda _: bool(done.all()))
+        return written(model, tokens, count, generator)
+
+    return answer
 
 
 def _rows(case: str) -> Callable[[Evidence], str]:
@@ -152,12 +172,9 @@ _crops_the_end = families.crops_the_end(_rows("all"))(
 )
 
 
-@families.prompt_dropped(_rows("one"))
-def _prompt_dropped(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    return generate(model, tokens, count, stop, generator)[:, tokens.shape[1] :]
-
+_prompt_dropped = families.prompt_dropped(_rows("one"))(
+    lambda model, tokens, *asked: generate(model, tokens, *asked)[:, tokens.shape[1] :]
+)
 
 _stop_ignored = mistake(
     "All your rows continue up to the full count, even those that have written `stop`.",
@@ -208,37 +225,18 @@ def _last_step_left_out(
     return written[:, :-1] if done else written
 
 
-@mistake(
+_text_cut = mistake(
     "You cut the text itself to what the model can read, so its beginning is lost.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} your texts never have more
     than {e.yours("all").shape[-1]} tokens. Only cut what you show the model. {_rows("all")(e)}"""),
     cases=("one", "all"),
-)
-def _text_cut(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    was_training = model.training
-    model.eval()
-    done = torch.zeros(len(tokens), dtype=torch.bool)
-    for _ in range(count):
-        if done.all():
-            break
-        tokens = tokens[:, -model.block_size :]
-        new = drawn(model(tokens)[0][:, -1], generator).masked_fill(done, stop)
-        done |= new == stop
-        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
-    model.train(was_training)
-    return tokens
+)(lambda model, *asked: generate(model, *asked)[:, -model.block_size - 1 :])
 
 
-def _counted(by: int) -> Writer:
-    class Counting(Writer):
-        def __call__(
-            self, model: Any, tokens: Tensor, count: int, *stop_and_generator: Any
-        ) -> Tensor:
-            return super().__call__(model, tokens, max(count + by, 0), *stop_and_generator)
-
-    return Counting()
+def _counted(by: int) -> Callable[..., Tensor]:
+    return lambda model, tokens, count, *others: generate(
+        model, tokens, max(count + by, 0), *others
+    )
 
 
 _one_more_than_count = mistake(
@@ -250,39 +248,22 @@ _one_fewer_than_count = mistake(
 )(_counted(-1))
 
 
-@mistake(
+_count_is_the_length = mistake(
     "You took `count` for the length of the whole text, but it's the number of new symbols.",
     lambda e: unwrapped(f"""The prompts have {e.number("T")} symbols. With count = 5 you return rows
     of {e.yours("some").shape[-1]} symbols instead of {e.right("some").shape[-1]}."""),
     cases=("one", "some"),
+)(
+    lambda model, tokens, count, *others: generate(
+        model, tokens, max(count - tokens.shape[1], 0), *others
+    )
 )
-def _count_is_the_length(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    return generate(model, tokens, max(count - tokens.shape[1], 0), stop, generator)
 
-
-@mistake(
+_zero_for_stop = mistake(
     "You check for symbol 0 instead of `stop`.",
     lambda e: f"The stop symbol is {e.number('stop')} here. {_rows('all')(e)}",
     cases=("one", "some", "all"),
-)
-def _zero_for_stop(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    done = torch.zeros(len(tokens), dtype=torch.bool)
-
-    def enough(_: Tensor) -> bool:
-        return bool(done.all())
-
-    def draw(logits: Tensor, generator: torch.Generator) -> Tensor:
-        nonlocal done
-        new = drawn(logits, generator).masked_fill(done, stop)
-        done = done | (new == 0)
-        return new
-
-    return Writer(draw=draw, enough=enough, fill=False)(model, tokens, count, generator)
-
+)(_filling_by(lambda done, new, _last, _stop: done | (new == 0)))
 
 _row_zero_for_all = mistake(
     "You append the symbol that was drawn for row 0 to every row.",
@@ -301,41 +282,17 @@ _first_stop_ends_all = mistake("You stop all rows as soon as one has stopped.", 
 def _stop_left_out(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
-    was_training = model.training
-    model.eval()
-    for _ in range(count):
-        logits, _loss = model(tokens[:, -model.block_size :])
-        new = drawn(logits[:, -1], generator)
-        if (new == stop).any():
-            break
-        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
-    model.train(was_training)
-    return tokens
+    written = Writer(enough=lambda done: bool(done.any()))(model, tokens, count, stop, generator)
+    stopped = (written[:, tokens.shape[1] :] == stop).any()
+    return written[:, :-1] if stopped else written
 
 
-@mistake(
+_noticed_late = mistake(
     "You notice a `stop` one step late, so each row writes one more symbol after it.",
     lambda e: unwrapped(f"""{_rows("some")(e)} Update `done` with the symbols just drawn, not with
     the last ones of the text before them."""),
     cases=("one", "some", "all"),
-)
-def _noticed_late(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    was_training, T = model.training, tokens.shape[1]
-    model.eval()
-    done = torch.zeros(len(tokens), dtype=torch.bool)
-    for step in range(count):
-        if done.all():
-            break
-        new = drawn(model(tokens[:, -model.block_size :])[0][:, -1], generator)
-        new = new.masked_fill(done, stop)
-        if step:
-            done |= tokens[:, T + step - 1] == stop
-        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
-    model.train(was_training)
-    return tokens
-
+)(_filling_by(lambda done, _new, last, stop: done | (last == stop)))
 
 _stops_at_the_prompt = mistake(
     "Your answer is wrong if the prompt contains the stop symbol.",
@@ -372,7 +329,7 @@ _one_in_any_case = mistake(
     {e.yours("none").shape[-1]} afterwards. Check whether there is anything left to write before you
     write."""),
     cases=("one", "none", "some", "all"),
-)(_at_least_one)
+)(lambda model, tokens, count, *others: generate(model, tokens, max(count, 1), *others))
 
 _argmax_for_sampling = families.argmax_for_sampling(
     dice_share, recognized=lambda e: only_the_best(e) and not _goes_on(e)
@@ -423,7 +380,7 @@ _one_row_refused = mistake(
 )(_squeezes_everything)
 
 
-@mistake(
+_long_prompt_cut = mistake(
     "Your answer is wrong for a prompt that is longer than `block_size`.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a prompt of
     {e.number("block_size") + 2} symbols you return {e.yours("alone.tokens").shape[-1]} tokens, but
@@ -434,11 +391,7 @@ _one_row_refused = mistake(
         and not e.same("alone.tokens")
         and e.yours("alone.tokens").ndim == 2
     ),
-)
-def _long_prompt_cut(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    return generate(model, tokens[:, -model.block_size :], count, stop, generator)
+)(lambda model, tokens, *asked: generate(model, tokens[:, -model.block_size :], *asked))
 
 
 def _after_one_symbol_alone(evidence: Evidence) -> bool:
@@ -624,24 +577,11 @@ def _what_follows(evidence: Evidence) -> str:
     as with `done = done | (drawn == stop)`.""")
 
 
-@mistake(
+_done_is_replaced = mistake(
     "A row that has stopped doesn't stay filled with `stop` in your answer.",
     _what_follows,
     recognized=lambda e: bool(_written_after_the_stop(e)),
-)
-def _done_is_replaced(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    done, was_training = torch.zeros(len(tokens), dtype=torch.bool), model.training
-    model.eval()
-    for _ in range(count):
-        if done.all():
-            break
-        new = drawn(model(tokens[:, -model.block_size :])[0][:, -1], generator)
-        tokens = torch.cat([tokens, new.masked_fill(done, stop).unsqueeze(1)], dim=1)
-        done = new == stop
-    model.train(was_training)
-    return tokens
+)(_filling_by(lambda _done, new, _last, stop: new == stop))
 
 
 TASK = Task(
