@@ -9,7 +9,7 @@ it into the form that either asks for. A wrong answer is one that breaks both st
 are written from the statements, not chosen by what either side says of them. What `torch-judge`
 says of an answer is what its tests print; which of its sentences say what is wrong, rather than
 that something is, stands in `SAYS_WHAT`, by hand. If a test fails whose sentence stands there, the
-answer counts as told, whatever the slip. Of ours, only a mistake that the catalogue names counts.
+answer counts as told, whatever the slip. Of ours, only a mistake or an edit that has a name counts.
 
 Where one side asks for more, the adapter does the rest, rightly, and only the common part is
 compared: padding, norm and skip connection around our cross-attention; attention and network inside
@@ -41,6 +41,7 @@ import torch
 
 from benchmarks.peer_problems import PROBLEMS, Answer, Problem
 from course_judges import catalogue
+from course_judges.edits.table import variants
 from course_tasks import check
 
 RUNS = 5
@@ -105,7 +106,8 @@ class Said:
 
 def ours(problem: Problem, answer: Answer) -> Said:
     """Ask our check in several draws."""
-    known = {mistake.name for mistake in catalogue.task(problem.ours).mistakes}
+    task = catalogue.task(problem.ours)
+    known = {named.name for named in (*task.mistakes, *variants(task))}
     adapted, rejected, first = problem.for_us(answer), 0, None
     for seed in range(RUNS):
         verdict = check(problem.ours, adapted, seed=seed)

@@ -9,6 +9,7 @@ import field_guide
 import pytest
 
 from course_judges import catalogue as judges
+from course_judges.edits.table import variants
 from course_tasks import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +36,10 @@ MOST_WORDS_IN_ALL = 40_000
 @pytest.mark.parametrize("page", ["book/index.md", "README.md"])
 def test_page_counts_the_tasks_and_the_wrong_answers_that_have_a_name(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = sum(len(judges.task(task).mistakes) for task in catalogue.names())
-    for said in (f"{len(catalogue.names())} tasks", f"{named:,} wrong answers"):
+    tasks = [judges.task(task) for task in catalogue.names()]
+    named = sum(len(task.mistakes) for task in tasks)
+    edits = sum(len(variants(task)) for task in tasks)
+    for said in (f"{len(tasks)} tasks", f"{named:,} wrong answers", f"{edits:,} edits"):
         assert said in text, f"{page} should say “{said}”"
 
 

@@ -226,5 +226,6 @@ def headings(chapter):
 @pytest.mark.parametrize("task", TASKS)
 def test_sections_named_in_feedback_exist_in_the_book(task):
     known = judges.task(task)
-    for section in {known.section, *(m.section for m in known.mistakes)}:
+    of_steps = {step.section for step in known.steps.values() if step.section}
+    for section in {known.section, *of_steps, *(m.section for m in known.mistakes)}:
         assert section.heading in headings(section.chapter), f"{section} is not in the book"
