@@ -10,6 +10,19 @@ from course_tasks.answers import Answers, arrays_to_bytes
 from course_tasks.probing import Run, run
 
 
+def together(*runs):
+    """What was seen in several runs of different cases."""
+    answers = (
+        {name: value for run in runs for name, value in getattr(run.answers, part).items()}
+        for part in ("values", "errors", "changed")
+    )
+    seen = (
+        {case: value for run in runs for case, value in getattr(run, part).items()}
+        for part in ("called", "arguments", "results")
+    )
+    return Run(Answers(*answers), (), *seen)
+
+
 @pytest.fixture(scope="module")
 def kept_runs():
     """What a judge runs, references and mistakes, is run once for each case and draw, and not again
@@ -30,18 +43,20 @@ def kept_runs():
             last[:] = inputs, hashlib.sha256(arrays_to_bytes(inputs)).digest()
         return last[1]
 
-    def run_once(probe, answer, inputs, *, until=None, watched=True, **_):
-        found = Answers({}, {})
+    def run_once(probe, answer, inputs, *, until=None, watched=True, described=False, **_):
+        found = Run(Answers({}, {}))
         for name, case in probe.cases.items():
-            key = id(probe), id(answer), digest(inputs), name, watched
+            key = id(probe), id(answer), digest(inputs), name, watched, described
             if key not in kept:  # with the answer, so that its id stays its own
                 single = dataclasses.replace(probe, cases={name: case})
-                kept[key] = answer, run(single, answer, inputs, watched=watched).answers
-            one = kept[key][1]
-            found = Answers(found.values | one.values, found.errors | one.errors)
-            if until is not None and until(name, found):
+                kept[key] = (
+                    answer,
+                    run(single, answer, inputs, watched=watched, described=described),
+                )
+            found = together(found, kept[key][1])
+            if until is not None and until(name, found.answers):
                 break
-        return Run(found)
+        return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging, "run", run_once)
