@@ -1,7 +1,7 @@
 """Judges 13/cross-block: cross-attention over a memory that may be empty."""
 
 # mypy: allow-untyped-defs
-# ruff: noqa: ARG001, ARG002, ARG005
+# ruff: noqa: ARG005
 
 from __future__ import annotations
 
@@ -15,18 +15,13 @@ import torch
 from torch import nn
 
 from course_judges import families
-from course_judges.attention_weights import masks_taken, weights_on
+from course_judges.attention_weights import weights_on
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
-
-
-def _softmax(scores, hidden):
-    weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
-    return weights.masked_fill(hidden.all(dim=-1, keepdim=True), 0.0)
 
 
 class CrossAttention(nn.Module):
@@ -41,48 +36,34 @@ class CrossAttention(nn.Module):
         self.value = nn.Linear(n_memory, n_embd, bias=False)
         self.projection = nn.Linear(n_embd, n_embd, bias=False)
 
-    def read(self, x):
-        """What the queries are made from."""
-        return self.norm(x)
-
-    def queries(self, x):
-        """(B, T, C): the queries of all heads."""
-        return self.query(self.read(x))
-
-    def values(self, memory):
-        """(B, S, C): the values of all heads."""
-        return self.value(memory)
-
     def split(self, x):
         """(B, T, C) → (B, H, T, D)."""
-        return x.unflatten(-1, (self.n_head, -1)).transpose(1, 2)
+        heads = x.unflatten(-1, (self.n_head, -1))
+        return heads.transpose(1, 2)  # the split into heads (B, H, T, D)
+
+    def weigh(self, scores, real):
+        """(B, H, T, S), (B, S) → weights, all 0 where there is no word."""
+        hidden = ~real[:, None, None]
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)  # the weights (B, H, T, S)
+        nobody = ~real.any(dim=1)[:, None, None, None]
+        return weights.masked_fill(nobody, 0.0)  # the weights without any word (B, H, T, S)
 
     def merge(self, found):
         """(B, H, T, D) → (B, T, C)."""
-        return found.transpose(1, 2).flatten(2)
-
-    def scale(self, n_embd, n_memory):
-        """What scores are divided by."""
-        return math.sqrt(n_embd // self.n_head)
-
-    def weigh(self, scores, hidden):
-        """(B, H, T, S), and (B, 1, 1, S) for what is hidden → weights."""
-        return _softmax(scores, hidden)
-
-    def add(self, x, found):
-        """The output of the block."""
-        return x + self.projection(found)
+        return found.transpose(1, 2).flatten(2)  # the heads side by side (B, T, C)
 
     def forward(self, x, memory, real):
         """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
-        q = self.split(self.queries(x))
-        k, v = self.split(self.key(memory)), self.split(self.values(memory))
-        scores = q @ k.mT / self.scale(x.shape[-1], memory.shape[-1])
-        return self.add(x, self.merge(self.weigh(scores, ~real[:, None, None]) @ v))
-
-
-def _with(**methods: Callable[..., Any]) -> Any:
-    return type("Answer", (CrossAttention,), methods)
+        normalized = self.norm(x)
+        q = self.split(self.query(normalized))  # the queries (B, H, T, D)
+        k = self.split(self.key(memory))
+        v = self.split(self.value(memory))  # the values (B, H, S, D)
+        D = q.shape[-1]  # D
+        scores = q @ k.mT / math.sqrt(D)  # the scores (B, H, T, S)
+        found = self.weigh(scores, real) @ v
+        merged = self.merge(found)
+        added = self.projection(merged)  # what is added (B, T, C)
+        return x + added  # your output (B, T, C)
 
 
 def _off(evidence: Evidence) -> str:
@@ -114,278 +95,52 @@ def _no_word(evidence: Evidence) -> str:
     return f"The memory of sample {b} holds no word. {_off(evidence)}"
 
 
-def _causal(self, scores, hidden):
-    future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-    return _softmax(scores, hidden | future)
-
-
-def _sample_by_sample(kind: Any) -> Any:
-    """The same answer, called for each sample with only the words of its memory."""
-
-    def forward(self, x, memory, real):
-        rows = []
-        for b, words in enumerate(real):
-            own = x[b : b + 1], memory[b : b + 1, words]
-            rows.append(
-                kind.forward(self, *own, words[None, words]) if words.any() else x[b : b + 1]
-            )
-        return torch.cat(rows)
-
-    return type("Answer", (kind,), {"forward": forward})
-
-
-def _first_head_only(self, x):
-    return x[:, None]
-
-
-_no_residual = mistake("You returned what was found without adding it to `x`.", _off, MODEL)(
-    _with(add=lambda self, x, found: self.projection(found))
-)
-
-_residual_twice = mistake("You added `x` twice.", _off, MODEL)(
-    _with(add=lambda self, x, found: x + x + self.projection(found))
-)
-
-_no_norm = mistake("You made the queries from `x` without normalizing it.", _off, MODEL)(
-    _with(read=lambda self, x: x)
-)
-
-_post_norm = mistake(
+@mistake(
     "You normalized the sum at the end instead of the `x` that queries are made from.", _off, MODEL
-)(
-    _with(
-        read=lambda self, x: x,
-        add=lambda self, x, found: self.norm(x + self.projection(found)),
-    )
 )
+class _PostNorm(CrossAttention):
+    def forward(self, x, memory, real):
+        without = copy.copy(self)
+        without._modules = {**self._modules, "norm": nn.Identity()}
+        return self.norm(CrossAttention.forward(without, x, memory, real))
+
 
 _normed_stream = mistake(
     "You added what was found to the normalized `x`, but only the queries should use that.",
     _off,
     MODEL,
-)(_with(add=lambda self, x, found: self.norm(x) + self.projection(found)))
-
-_sum_projected = mistake(
-    "You projected the sum of `x` and what was found, but only what was found is projected.",
-    _off,
-    MODEL,
-)(_with(add=lambda self, x, found: self.projection(x + found)))
-
-_found_normed = mistake(
-    "You normalized what was found before adding it, but only `x` is normalized, for the queries.",
-    _off,
-    MODEL,
-)(
-    _with(add=lambda self, x, found: x + self.norm(self.projection(found))),
-)
+)(Like("used-normalized-instead-of-x-in-your-output"))
 
 
-_queries_normed = mistake(
-    "You normalized the queries instead of the `x` that they are made from.", _off, MODEL
-)(_with(queries=lambda self, x: self.norm(self.query(x))))
+class _Interleaved(CrossAttention):
+    def split(self, x):
+        return x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)
 
 
-def _with_eps(eps: float) -> Any:
-    def read(self, x):
-        return nn.functional.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias, eps)
+class _InterleavedTwice(_Interleaved):
+    def merge(self, found):
+        return found.permute(0, 2, 3, 1).flatten(2)
 
-    return _with(read=read)
-
-
-_another_eps = mistake(
-    "Your norm uses another eps than 1e−5, the default of `nn.LayerNorm`.",
-    _off,
-    MODEL,
-    also=tuple(_with_eps(eps) for eps in (0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12)),
-)(_with_eps(1e-3))
-
-_norm_without_weights = mistake(
-    "You normalized `x` without the norm's own gain and shift.", _off, MODEL
-)(_with(read=lambda self, x: nn.functional.layer_norm(x, x.shape[-1:])))
-
-_found_normed_first = mistake(
-    "You normalized what was found before projecting it, but only `x` is normalized.", _off, MODEL
-)(_with(add=lambda self, x, found: x + self.projection(self.norm(found))))
-
-_normed_twice = mistake(
-    "You normalized both `x` and the sum at the end, but only `x` is normalized.", _off, MODEL
-)(_with(add=lambda self, x, found: self.norm(x + self.projection(found))))
-
-_values_of_keys = mistake(
-    "You made the values with the key layer instead of the value layer.", _off
-)(_with(values=lambda self, memory: self.key(memory)))
-
-_key_and_value_exchanged = mistake(
-    "You exchanged the layers of keys and values.",
-    lambda e: f"`key` makes what queries are compared with, `value` what is averaged. {_off(e)}",
-)(
-    _with(
-        forward=lambda self, x, memory, real: CrossAttention.forward(
-            _exchanged_layers(self), x, memory, real
-        )
-    )
-)
-
-
-def _exchanged_layers(module: Any) -> Any:
-    """The same module with the layers of keys and values exchanged."""
-    other = copy.copy(module)
-    other._modules = {**module._modules, "key": module.value, "value": module.key}
-    return other
-
-
-class _LooksAtItself(CrossAttention):
-    """Makes keys and values from `x`, normalized or not, and hides no position."""
-
-    normed = False
-
-    def forward(self, x, memory, real):
-        own = self.norm(x) if self.normed else x
-        found = super().forward(x, own, torch.ones(x.shape[:2], dtype=torch.bool))
-        return torch.where(real.any(dim=1)[:, None, None], found, x)
-
-
-class _LooksAtItsNorm(_LooksAtItself):
-    normed = True
-
-
-def _keys_or_values_made_of_x(evidence: Evidence) -> bool:
-    """Whether the layer of keys or values gets something with the channels and positions of `x`.
-    The error tells or, if M = C, the output does.
-    """
-    x, M, H = evidence.inputs["x"], evidence.number("M"), evidence.number("H")
-    B, T, C = x.shape
-    if "whole" in evidence.answers.errors:
-        said = evidence.answers.errors["whole"].message
-        return C != M and any(f"({n}x{C} and {M}x{C})" in said for n in (B * T, T))
-    if C != M or not evidence.comparable("whole"):
-        return False
-    for kind in (_LooksAtItself, _LooksAtItsNorm):
-        module = kind(C, M, H)
-        linear = ("query", "key", "value", "projection")
-        weights = {f"{name}.weight": evidence.inputs[name] for name in linear}
-        weights |= {"norm.weight": evidence.inputs["gain"], "norm.bias": evidence.inputs["shift"]}
-        module.load_state_dict({n: torch.from_numpy(w) for n, w in weights.items()})
-        given = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "memory", "all"))
-        with torch.no_grad():
-            if close(module(*given).numpy(), evidence.yours("whole")).all():
-                return True
-    return False
-
-
-_looks_at_itself = mistake(
-    "You made keys or values from `x` instead of `memory`.",
-    lambda e: (
-        unwrapped(f"""`x` has T = {e.number("T")} positions with C = {e.number("C")} channels, and
-    the memory has S = {e.number("S")} places with M = {e.number("M")} channels, which is what `key`
-    and `value` expect. {_off(e)}""").strip()
-    ),
-    recognized=_keys_or_values_made_of_x,
-)(_LooksAtItself)
-
-_scores_of_all_heads = mistake(
-    "You averaged the scores of the heads, but each head should use its own.", _sizes
-)(_with(weigh=lambda self, s, hidden: _softmax(s.mean(1, keepdim=True), hidden)))
-
-_no_projection = mistake("You added what the heads found without projecting it.", _off)(
-    _with(add=lambda self, x, found: x + found)
-)
-
-_no_scale = families.no_scale(_sizes)(_with(scale=lambda self, C, M: 1.0))
-
-_scale_by_channels = families.scale_by_channels(_sizes)(
-    _with(scale=lambda self, C, M: math.sqrt(C))
-)
-
-_scale_by_memory = mistake(
-    "You divided the scores by √M, but a score is a sum of D products, so the scale is √D.", _sizes
-)(_with(scale=lambda self, C, M: math.sqrt(M)))
-
-_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _sizes)(
-    _with(scale=lambda self, C, M: C // self.n_head)
-)
-
-_heads_averaged = mistake(
-    "You divided what the heads found by their number, but they are put side by side, not "
-    "averaged.",
-    _sizes,
-)(_with(add=lambda self, x, found: x + self.projection(found) / self.n_head))
-
-_softmax_over_heads = mistake(
-    "Your softmax runs over the heads, but each head's weights should sum to 1 over the memory.",
-    _sizes,
-)(
-    _with(
-        weigh=lambda self, s, hidden: (
-            s.masked_fill(hidden, -1e9).softmax(dim=1).masked_fill(hidden, 0.0)
-        )
-    )
-)
-
-_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _sizes)(
-    _with(scale=lambda self, C, M: math.sqrt(self.n_head))
-)
-
-_one_head = mistake("You used a single head with all C channels instead of H heads.", _sizes)(
-    _with(
-        split=_first_head_only,
-        scale=lambda self, C, M: math.sqrt(C),
-        merge=lambda self, found: found[:, 0],
-    )
-)
-
-_split_by_view = _with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1))
-
-_scrambled_split = mistake(
-    "You viewed (B, T, C) as (B, H, T, D), which mixes up positions and heads.",
-    lambda e: f"Split into (B, T, H, D) first, and then transpose. {_sizes(e)}",
-    also=(_sample_by_sample(_split_by_view),),
-)(_split_by_view)
 
 _heads_interleaved = mistake(
     "Your heads are made of every H-th channel, but a head has D neighboring channels.",
     lambda e: f"Unflatten C into (H, D), not into (D, H). {_sizes(e)}",
-    also=(
-        _with(
-            split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2),
-            merge=lambda self, found: found.permute(0, 2, 3, 1).flatten(2),
-        ),
-    ),
-)(_with(split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)))
+    also=(_InterleavedTwice,),
+)(_Interleaved)
 
-_scrambled_merge = mistake("You merged the heads without moving H behind T first.", _sizes)(
-    _with(merge=lambda self, found: found.reshape(len(found), found.shape[2], -1))
-)
+_no_scale = families.no_scale(_sizes)(Like("left-out-the-division-by-root-of-D-in-the-scores"))
 
-_causal_mask_kept = mistake(
-    "You used a causal mask, so position t sees only the first t + 1 places of the memory.",
-    lambda e: f"{_off(e)} The whole memory is known from the start.",
-    also=(_sample_by_sample(_with(weigh=_causal)),),
-)(_with(weigh=_causal))
 
-_softmax_over_queries = families.softmax_over_queries(_off)(
-    _with(
-        weigh=lambda self, s, hidden: s.softmax(dim=-2).masked_fill(hidden, 0.0),
-    ),
-)
+@families.zero_mask(_padded)
+class _ZeroMask(CrossAttention):
+    def weigh(self, scores, real):
+        return scores.masked_fill(~real[:, None, None], 0.0).softmax(dim=-1)
 
-_sigmoid_for_softmax = mistake(
-    "You used a sigmoid instead of a softmax, so the weights of a row don't sum to 1.", _off
-)(_with(weigh=lambda self, s, hidden: s.sigmoid().masked_fill(hidden, 0.0)))
 
-_activated = mistake(
-    "You put a ReLU behind the projection, so nothing negative is ever added to `x`.",
-    _off,
-    MODEL,
-)(_with(add=lambda self, x, found: x + self.projection(found).relu()))
-
-_padding_seen = mistake("You ignored `real`, so padding is averaged, too.", _padded)(
-    _with(weigh=lambda self, s, hidden: s.softmax(dim=-1))
-)
-
-_inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
-    _with(weigh=lambda self, s, hidden: _softmax(s, ~hidden))
-)
+@mistake("You used a sigmoid instead of a softmax, so the weights of a row don't sum to 1.", _off)
+class _SigmoidForSoftmax(CrossAttention):
+    def weigh(self, scores, real):
+        return scores.sigmoid().masked_fill(~real[:, None, None], 0.0)
 
 
 @mistake(
@@ -398,43 +153,6 @@ _inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
 class _PaddingZeroed(CrossAttention):
     def forward(self, x, memory, real):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
-
-
-def _lowered(by: float, *, filled: bool) -> Any:
-    """An answer whose scores of padding are a number below 0, or are lowered by it."""
-
-    def weigh(self, s, hidden):
-        low = s.masked_fill(hidden, -by) if filled else s - by * hidden
-        weights = low.softmax(dim=-1)
-        return weights.masked_fill(hidden.all(dim=-1, keepdim=True), 0.0)
-
-    return _with(weigh=weigh)
-
-
-_lowered_too_little = mistake(
-    "You didn't lower the scores of padding enough, so it still gets some weight. Use −inf.",
-    lambda e: f"The scores of words may be as low as yours of padding. {_padded(e)}",
-    also=(
-        _with(weigh=lambda self, s, hidden: (s - 1.0 * hidden).softmax(dim=-1)),
-        *(
-            _lowered(by, filled=filled)
-            for by in (5.0, 10.0, 20.0, 50.0, 100.0)
-            for filled in (True, False)
-        ),
-    ),
-)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1.0).softmax(dim=-1)))
-
-_real_of_the_first = mistake(
-    "You masked all samples with `real` of the first one, but each has its own.", _padded
-)(_with(weigh=lambda self, s, hidden: _softmax(s, hidden[:1].expand(len(s), -1, -1, -1))))
-
-_zero_mask = families.zero_mask(_padded)(
-    _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, 0.0).softmax(dim=-1))
-)
-
-_masked_after_softmax = families.masked_after_softmax(_padded)(
-    _with(weigh=lambda self, s, hidden: s.softmax(dim=-1).masked_fill(hidden, 0.0))
-)
 
 
 class _OnlyWithoutPadding(CrossAttention):
@@ -461,8 +179,9 @@ class _SumWithMore(CrossAttention):
     more = 1.0
     stable = False
 
-    def weigh(self, s, hidden):
-        e = (s - s.amax(dim=-1, keepdim=True) if self.stable else s).exp().masked_fill(hidden, 0.0)
+    def weigh(self, scores, real):
+        most = scores.amax(dim=-1, keepdim=True) if self.stable else 0.0
+        e = (scores - most).exp().masked_fill(~real[:, None, None], 0.0)
         return e / (e.sum(dim=-1, keepdim=True) + self.more)
 
 
@@ -482,9 +201,22 @@ _more_in_the_sum = mistake(
     ),
 )(_SumWithMore)
 
-_nan_weights = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.inf).softmax(-1))
 
-_padding_averaged = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1))
+def _for_nobody(instead: Callable[..., Any]) -> Any:
+    """An answer that returns something else than `x` where there is no word."""
+
+    def forward(self, x, memory, real):
+        nobody = ~real.any(dim=1)[:, None, None]
+        found = CrossAttention.forward(self, x, memory, real)
+        return torch.where(nobody, instead(self, x, memory), found)
+
+    return type("Answer", (CrossAttention,), {"forward": forward})
+
+
+_nan = _for_nobody(lambda self, x, memory: torch.full_like(x, torch.nan))
+_padding_averaged = _for_nobody(
+    lambda self, x, memory: x + self.projection(self.value(memory).mean(dim=1, keepdim=True))
+)
 
 
 def _whole_batch_without_words(kind: Any) -> Any:
@@ -507,7 +239,7 @@ _whole_batch_asked = mistake(
     "You keep `x` unchanged only if no sample of the batch has a word. Check each sample instead.",
     _no_word_among_others,
     also=(_whole_batch_without_words(_padding_averaged),),
-)(_whole_batch_without_words(_nan_weights))
+)(_whole_batch_without_words(_nan))
 
 # What to do if there is nothing to take a softmax of.
 _KEEP = "`real.any(dim=1)` tells which samples have a word. Where it is false, keep `x`."
@@ -515,7 +247,7 @@ _KEEP = "`real.any(dim=1)` tells which samples have a word. Where it is false, k
 _nan_for_nobody = mistake(
     "If the memory holds no word, your output is NaN instead of the unchanged `x`.",
     lambda e: f"{_no_word(e)} The softmax of a row of −inf is 0 / 0. {_KEEP}",
-)(_nan_weights)
+)(_nan)
 
 _padding_for_nobody = mistake(
     "If the memory holds no word, you average its padding instead of keeping `x` unchanged.",
@@ -523,16 +255,6 @@ _padding_for_nobody = mistake(
         f"{_no_word(e)} If all scores are equal, however low, their softmax is uniform. {_KEEP}"
     ),
 )(_padding_averaged)
-
-
-def _for_nobody(instead: Callable[..., Any]) -> Any:
-    """An answer that returns something else than `x` where there is no word."""
-
-    def forward(self, x, memory, real):
-        nobody = ~real.any(dim=1)[:, None, None]
-        return torch.where(nobody, instead(self, x), CrossAttention.forward(self, x, memory, real))
-
-    return _with(forward=forward)
 
 
 class _NobodyForAll(CrossAttention):
@@ -549,20 +271,7 @@ _one_nobody_for_all = mistake(
 
 _zeros_for_nobody = mistake(
     "If the memory holds no word, you return zeros instead of the unchanged `x`.", _no_word
-)(_for_nobody(lambda self, x: torch.zeros_like(x)))
-
-_normed_for_nobody = mistake(
-    "If the memory holds no word, you return the normalized `x` instead of `x` itself.",
-    _no_word,
-    MODEL,
-)(_for_nobody(lambda self, x: self.norm(x)))
-
-
-@mistake("You normalized the memory, too, but it should be used as it is.", _off, MODEL)
-class _MemoryNormed(CrossAttention):
-    def forward(self, x, memory, real):
-        memory = nn.functional.layer_norm(memory, memory.shape[-1:])
-        return super().forward(x, memory, real)
+)(_for_nobody(lambda self, x, memory: torch.zeros_like(x)))
 
 
 @mistake(
@@ -585,53 +294,6 @@ def _found_by_heads(evidence: Evidence, answer: Any) -> Any:
     x, projection = (evidence.inputs[name].astype(float) for name in ("x", "projection"))
     found = np.linalg.solve(projection, (answer.astype(float) - x).reshape(-1, x.shape[-1]).T).T
     return found.reshape(*x.shape[:2], evidence.number("H"), -1)
-
-
-def _mask_of_another_sample(evidence: Evidence) -> Finding | None:
-    """Whose padding each head hides, if that is all that is wrong."""
-    if not evidence.same("whole") or not evidence.comparable("padded"):
-        return None
-    given = {name: evidence.inputs[name].astype(float) for name in ("x", "memory", "key", "value")}
-    x, H = given["x"], evidence.number("H")
-    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
-    queries = (x * evidence.inputs["gain"] + evidence.inputs["shift"]) @ evidence.inputs["query"].T
-    q, k, values = (
-        side.reshape(*side.shape[:2], H, -1)
-        for side in (
-            queries,
-            given["memory"] @ given["key"].T,
-            given["memory"] @ given["value"].T,
-        )
-    )
-    taken = masks_taken(
-        _found_by_heads(evidence, evidence.yours("padded")),
-        np.einsum("bthd,bshd->bhts", q, k) / np.sqrt(q.shape[-1]),
-        values,
-        evidence.inputs["real"],
-    )
-    if taken is None:
-        return None
-    B = len(taken)
-    b, h = (int(i) for i in np.argwhere(taken != np.arange(B)[:, None])[0])
-    pattern = ""
-    if np.array_equal(evidence.inputs["real"][taken], evidence.inputs["real"][_folded(B, H)]):
-        pattern = (
-            " If you fold the heads into the batch, sample b and head h are row b · H + h, and "
-            "`real.repeat_interleave(H, dim=0)` has the rows in that order."
-        )
-    return Finding(
-        "mask-of-another-sample",
-        "You hide the padding of another sample.",
-        f"In sample {b}, head {h} sees what `real` shows of sample {int(taken[b, h])}; "
-        f"{int((taken != np.arange(B)[:, None]).sum())} of {taken.size} heads take another "
-        f"sample's mask.{pattern}",
-        ATTENTION,
-    )
-
-
-def _folded(B: int, H: int) -> Array:
-    """(B, H) int: whose mask each head gets if the masks of all samples are repeated as a whole."""
-    return np.arange(B * H).reshape(B, H) % B
 
 
 def _other_weights(evidence: Evidence) -> Finding | None:
@@ -730,12 +392,6 @@ def _of_all_weights(
         return "All your weights are equal, so the scores make no difference.", ""
     if H > 1 and np.ptp(yours, axis=2).max() < _READABLE:
         return "All your heads have the same weights, but each should have its own.", ""
-    if np.abs(yours.max(axis=-1) - 1).max() < _READABLE and wanted.max(axis=-1).min() < 0.9:
-        return (
-            "Each of your heads puts all its weight on one place.",
-            "A softmax shares it out unless one score is far above all others. Did you take the "
-            "largest score alone, or make the scores too large?",
-        )
     share = seen.sum(axis=-1, keepdims=True)
     some = share > 10 * _READABLE
     hidden_seen = np.abs(np.where(words, 0.0, yours)).max() > _READABLE
@@ -749,13 +405,14 @@ def _of_all_weights(
             "Among the words, your weights are in the right proportions, so only the mask is "
             "missing or too weak: scores of padding need to be −inf.",
         )
-    if np.abs(yours + wanted).max() < 10 * _READABLE:
-        return "You subtract what was found from `x` instead of adding it.", ""
     factor = _factor_of_scores(yours, wanted)
     if factor is None:
         return None
     if abs(factor - 1) > 0.01:
-        return _another_scale(evidence, factor)
+        return (
+            "Your weights are the softmax of the right scores times a factor.",
+            f"The factor is about {number(factor)}, so check what scores are divided by.",
+        )
     if not hidden_seen and (wanted[np.abs(yours) < _READABLE] > 0.1).any():
         return (
             "You hide words of the memory that should be seen.",
@@ -778,23 +435,6 @@ def _factor_of_scores(mine: Array, right: Array) -> float | None:
     return factor if factor > 0 and np.abs(a - factor * b).max() < 0.05 * (1 + factor) else None
 
 
-def _another_scale(evidence: Evidence, factor: float) -> tuple[str, str]:
-    """What scores are divided by, if it isn't √D."""
-    sizes = {name: evidence.number(name) for name in ("S", "T", "C", "M", "H")}
-    D = sizes["C"] // sizes["H"]
-    scale = math.sqrt(D) / factor
-    known = {f"√{name}": math.sqrt(size) for name, size in sizes.items()}
-    known |= {name: float(size) for name, size in sizes.items()}
-    known |= {"D": float(D), "1 / √D": 1 / math.sqrt(D), "1": 1.0, "D²": float(D * D)}
-    near = [name for name, size in known.items() if abs(scale / size - 1) < 0.01]
-    named = f", which is {near[0]}" if len(near) == 1 else ""
-    return (
-        "Your weights are the softmax of the right scores times a factor.",
-        f"The factor is about {number(factor)}, as if scores were divided by {number(scale)}"
-        f"{named}, instead of √D = {number(math.sqrt(D))}.",
-    )
-
-
 # In which cases which words of the memory are real.
 _REAL = (("whole", "all"), ("padded", "real"), ("empty", "empty"))
 # Weights are read off numbers in single precision: smaller ones say little.
@@ -814,8 +454,19 @@ TASK = Task(
         Part("No linear layer has a bias.", 1, matches("whole", "biases")),
     ),
     cases=("whole", "padded", "empty"),
-    properties=(
-        _mask_of_another_sample,
-        _other_weights,
-    ),
+    properties=(_other_weights,),
+    steps={
+        "the split into heads": Step("(B, T, C) becomes (B, T, H, D), and then H moves in front."),
+        "the weights": Step(
+            "Weights sum to 1 over the memory, and only with −∞ does padding get none."
+        ),
+        "the weights without any word": Step("The softmax of a row of −∞ is NaN: it is 0 / 0."),
+        "the heads side by side": Step("H moves behind T again before the heads are laid flat."),
+        "the queries": Step("Queries are made of the normalized `x`.", MODEL),
+        "the values": Step("Values are made of the memory, which is looked at."),
+        "D": Step("A score is a sum of D products, so D sets its scale."),
+        "the scores": Step("A score is a sum of D products, so D sets its scale."),
+        "what is added": Step("What all heads found is projected before it is added.", MODEL),
+        "your output": Step("What was found is added to `x` as it came in.", MODEL),
+    },
 )

@@ -116,30 +116,9 @@ class BiasedProjection(ByLoop):
         self.projection = nn.Linear(n_embd, n_embd)
 
 
-class BiasedKeyWithoutNorm(ByEinsum):
-    norms = "never"
-
-    def __init__(self, n_embd, n_memory, n_head):
-        super().__init__(n_embd, n_memory, n_head)
-        self.key = nn.Linear(n_memory, n_embd)
-
-
 class ZerosForNobody(ByLoop):
     def forward(self, x, memory, real):
         return super().forward(x, memory, real) * real.any(1)[:, None, None]
-
-
-class NormedForNobody(ByLibrary):
-    def forward(self, x, memory, real):
-        out = super().forward(x, memory, real)
-        return torch.stack([o if r.any() else self.norm(s) for o, r, s in zip(out, real, x)])
-
-
-class MemoryNormed(ByLibrary):
-    def forward(self, x, memory, real):
-        centered = memory - memory.mean(-1, keepdim=True)
-        scale = (centered.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        return super().forward(x, centered / scale, real)
 
 
 class OnlyNobodyAtAll(but(mask="large")):
@@ -167,16 +146,6 @@ RIGHT = {
     "the library's attention": ByLibrary,
     "einsum": ByEinsum,
 }
-
-
-class Exchanged(ByLoop):
-    """Values where keys belong."""
-
-    def forward(self, x, memory, real):
-        self.key, self.value = self.value, self.key
-        found = super().forward(x, memory, real)
-        self.key, self.value = self.value, self.key
-        return found
 
 
 class OneHeadForAll(ByEinsum):
@@ -210,60 +179,8 @@ class OtherScores(Parts):
         return x + self.projection(found) * real.any(1)[:, None, None]
 
 
-class ScaledByPlaces(OtherScores):
-    by_places = True
-
-
 class LowScores(OtherScores):
     hidden = -2.0
-
-
-class Slip(Parts):
-    """With one step done otherwise."""
-
-    def ask(self, x):
-        return self.query(self.norm(x))
-
-    def say(self, memory):
-        return self.value(memory)
-
-    def compare(self, q, k):
-        return q @ k.mT / math.sqrt(k.shape[-1])
-
-    def close(self, x, found):
-        return x + self.projection(found)
-
-    def forward(self, x, memory, real):
-        parts = self.ask(x), self.key(memory), self.say(memory)
-        q, k, v = (torch.stack(part.chunk(self.H, dim=-1), dim=1) for part in parts)
-        scores = self.compare(q, k).masked_fill(~real[:, None, None], -INF)
-        found = scores.softmax(-1).nan_to_num(0.0) @ v
-        return self.close(x, torch.cat(found.unbind(1), dim=-1))
-
-
-class AsksNormed(Slip):
-    def ask(self, x):
-        return self.norm(self.query(x))
-
-
-class SaysKeys(Slip):
-    def say(self, memory):
-        return self.key(memory)
-
-
-class ComparesTogether(Slip):
-    def compare(self, q, k):
-        return super().compare(q, k).mean(1, keepdim=True)
-
-
-class ProjectsTheSum(Slip):
-    def close(self, x, found):
-        return self.projection(x + found)
-
-
-class NormsTheFound(Slip):
-    def close(self, x, found):
-        return x + self.norm(self.projection(found))
 
 
 class Chosen(Parts):
@@ -291,50 +208,6 @@ class Chosen(Parts):
         return self.leaves(x, torch.einsum("bhts,bshd->bthd", weights, v).flatten(2))
 
 
-class SmallEps(Chosen):
-    eps = 1e-12
-
-
-class PlainNorm(Chosen):
-    def asks(self, x):
-        return F.layer_norm(x, x.shape[-1:])
-
-
-class NormsWhatItFound(Chosen):
-    def leaves(self, x, found):
-        return x + self.projection(self.norm(found))
-
-
-class NormsBoth(Chosen):
-    def leaves(self, x, found):
-        return self.norm(x + self.projection(found))
-
-
-class NoRoot(Chosen):
-    def root(self, D):
-        return D
-
-
-class MeanOfHeads(Chosen):
-    def leaves(self, x, found):
-        return x + self.projection(found / self.H)
-
-
-class HeadsShare(Chosen):
-    def looks(self, scores, real):
-        return scores.softmax(dim=1) * real
-
-
-class OneLess(Chosen):
-    def looks(self, scores, real):
-        return torch.where(real, scores, torch.tensor(-1.0)).softmax(-1)
-
-
-class MaskOfTheFirst(Chosen):
-    def looks(self, scores, real):
-        return super().looks(scores, real[:1])
-
-
 class GivesUpOnPadding(Chosen):
     def forward(self, x, memory, real):
         return torch.where(real.all(1)[:, None, None], super().forward(x, memory, real), x)
@@ -344,29 +217,6 @@ class SumAndOne(Chosen):
     def looks(self, scores, real):
         e = torch.exp(scores).masked_fill(~real, 0.0)
         return e / (1 + e.sum(-1, keepdim=True))
-
-
-class TalksToItself(Parts):
-    def forward(self, x, memory, real):
-        rows = []
-        for sample, words in zip(x, real):
-            if not words.any():
-                rows.append(sample)
-                continue
-            q, k, v = self.query(self.norm(sample)), self.key(sample), self.value(sample)
-            parts = zip(*(part.chunk(self.H, dim=1) for part in (q, k, v)))
-            found = [(qh @ kh.T / math.sqrt(kh.shape[1])).softmax(1) @ vh for qh, kh, vh in parts]
-            rows.append(sample + self.projection(torch.cat(found, 1)))
-        return torch.stack(rows)
-
-
-class HundredBelow(Chosen):
-    low = -100.0
-
-    def looks(self, scores, real):
-        return (
-            torch.where(real, scores, torch.tensor(self.low)).softmax(-1) * real.any(-1)[..., None]
-        )
 
 
 class UnchangedIfOneMemoryIsEmpty(nn.Module):
@@ -458,78 +308,30 @@ class SigmoidForSoftmax(Cross):
         return scores.sigmoid() * real[:, None, None]
 
 
-class ActivatedResult(Cross):
-    def close(self, x, found):
-        return x + F.relu(self.projection(found))
-
-
 WRONG = {
     "padding-zeroed": PaddingZeroed,
-    "key-and-value-exchanged": Exchanged,
-    "looks-at-itself": TalksToItself,
-    "another-eps": SmallEps,
-    "norm-without-weights": PlainNorm,
-    "found-normed-first": NormsWhatItFound,
-    "normed-twice": NormsBoth,
-    "scale-without-the-root": NoRoot,
-    "heads-averaged": MeanOfHeads,
-    "softmax-over-heads": HeadsShare,
-    "lowered-too-little": OneLess,
-    "real-of-the-first": MaskOfTheFirst,
     "padding-for-no-word": GivesUpOnPadding,
     "more-in-the-sum": SumAndOne,
-    "queries-normed": AsksNormed,
-    "values-of-keys": SaysKeys,
-    "scores-of-all-heads": ComparesTogether,
-    "sum-projected": ProjectsTheSum,
-    "found-normed": NormsTheFound,
     "one-nobody-for-all": UnchangedIfOneMemoryIsEmpty,
-    "no-residual": but(adds="never"),
-    "residual-twice": but(adds="twice"),
-    "no-norm": but(norms="never"),
     "post-norm": but(norms="after"),
     "normed-stream": but(norms="stream"),
-    "no-projection": but(projects=False),
     "no-scale": but(divides="1"),
-    "scale-by-channels": but(divides="C"),
-    "scale-by-memory": but(divides="M"),
-    "scale-by-heads": but(divides="H"),
-    "one-head": but(heads="one"),
     "heads-interleaved": CrossWithHeadsInterleaved,
-    "scrambled-split": but(heads="view"),
-    "scrambled-merge": but(heads="merge"),
-    "causal-mask-kept": but(mask="causal"),
-    "softmax-over-queries": but(mask="queries"),
-    "padding-seen": but(mask="none"),
-    "inverted-mask": but(mask="inverted"),
     "zero-mask": but(mask="zero"),
-    "masked-after-softmax": but(mask="late"),
     "nan-for-nobody": but(mask="nan"),
     "whole-batch-asked": NanBesideOthers,
     "padding-for-nobody": but(mask="large"),
     "with-biases": BiasedProjection,
     "zeros-for-nobody": ZerosForNobody,
-    "normed-for-nobody": NormedForNobody,
-    "memory-normed": MemoryNormed,
     "sigmoid-for-softmax": SigmoidForSoftmax,
-    "activated": ActivatedResult,
 }
-
-
-class Doubled(ByLoop):
-    def forward(self, x, memory, real):
-        return super().forward(x, memory, real) * 2
 
 
 # One biased layer is told as all four are, and a mistake beside it is still called by its name.
 ODD = [
-    (Doubled, "constant-ratio"),
-    (BiasedKeyWithoutNorm, "no-norm"),
     (OnlyNobodyAtAll, "whole-batch-asked"),
     (OneHeadForAll, "other-weights"),
-    (ScaledByPlaces, "other-weights"),
     (LowScores, "other-weights"),
-    (HundredBelow, "lowered-too-little"),
 ]
 
 
