@@ -93,30 +93,9 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
         "sees-what-is-hidden",
         "You give weight to hidden positions.",
         unwrapped(f"""In sample {b}, row {t} may not see position {s}, but you give it the weight
-        {number(mine[b, t, s])}. {_hidden_share(evidence)} {_hidden_alike(evidence)}""").strip(),
+        {number(mine[b, t, s])}. {_hidden_share(evidence)}"""),
         FILL,
     )
-
-
-def _hidden_alike(evidence: Evidence) -> str:
-    """What the hidden positions that have weight have in common; empty if nothing."""
-    visible = evidence.inputs["visible"]
-    seen = ~visible & (np.abs(evidence.yours("weights")) > NEGLIGIBLE)
-    # A weight may be negligible although nothing hides it.
-    told = ~visible & (evidence.inputs["scores"] > -20) & (evidence.inputs["scores"] < 20)
-    told &= ~(evidence.inputs["scores"] > 20).any(-1, keepdims=True)
-    told &= (evidence.inputs["scores"] > -20).all(-1, keepdims=True)
-    ones = np.ones_like(visible)
-    for where, words in (
-        (ones & np.eye(visible.shape[-1], dtype=bool), "the positions themselves, s = t"),
-        (np.tril(ones, -1), "positions of the past, s < t"),
-        (np.tril(ones), "positions up to t, s ≤ t"),
-        (np.triu(ones, 1), "positions of the future, s > t"),
-        (ones & visible.any(axis=0), "positions that some other sample may see"),
-    ):
-        if np.array_equal(seen & told, where & told):
-            return f"These are {words}."
-    return ""
 
 
 _inverted_mask = mistake(

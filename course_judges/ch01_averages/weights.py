@@ -54,12 +54,11 @@ def sees_the_right_positions(evidence: Evidence) -> Finding | None:
         return None
     t = int(wrong[0])
     sizes = f" (with {evidence.sizes()})" if evidence.sizes() else ""
-    together = all_look(seen) or _in_common(seen, expected)
     return Finding(
         "wrong-positions",
         "Your weights are on other positions than the task asks for.",
         unwrapped(f"""Row {t} of yours gives weight to {positions(mine[t])}, but it should see
-        {positions(right[t])}{sizes}. {together}""").strip(),
+        {positions(right[t])}{sizes}. {all_look(seen)}""").strip(),
         FUTURE,
     )
 
@@ -117,28 +116,6 @@ def sees_the_future(case: str) -> Property:
         return replace(finding, effect=f"{finding.effect} {all_look(seen)}".strip())
 
     return ask
-
-
-def _in_common(seen: Array, expected: Array) -> str:
-    """What the rows have in common that look at other positions than they should."""
-    wrong = (seen != expected).any(axis=1)
-    rows = np.flatnonzero(wrong)
-    if len(rows) == 1:
-        return "It is the only such row."
-    which = (
-        "All rows"
-        if wrong.all()
-        else f"All rows from {rows[0]} on"
-        if wrong[rows[0] :].all()
-        else f"Rows {listed(rows)}"
-    )
-    if not seen[wrong].any():
-        return f"{which} are empty."
-    if np.array_equal(seen, expected | np.diag(wrong)):
-        return (
-            f"{which} see themselves, which they shouldn't. Otherwise they look where they should."
-        )
-    return ""
 
 
 def right_but_alone(seen: str, section: Section) -> Property:

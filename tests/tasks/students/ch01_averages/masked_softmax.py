@@ -164,10 +164,6 @@ ODD = [
         lambda scores, visible: masked_where(scores, visible[-1]),
         "used-the-last-item-of-what-you-hide-for-all-items",
     ),
-    (
-        lambda scores, visible: masked_where(scores, visible | torch.eye(len(scores[0])).bool()),
-        "sees-what-is-hidden",
-    ),
     (masked_minus_a_hundred, "tiny-fill"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
     (lambda scores, visible: masked_by_hand(scores, visible).squeeze(0), "axis-of-one"),
