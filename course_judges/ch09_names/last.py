@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from course_judges.ch09_names.losses import in_another_unit, same_loss
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
-from course_judges.wording import listed, number, rows_apart, unwrapped
+from course_judges.wording import number, rows_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch09_names.shared import echoing_model
 from course_tasks.verdict import Finding
@@ -112,11 +112,6 @@ _unshifted_targets = mistake(
     "You took as target the last token that the model reads, not the one after it.", _both
 )(Like("used-the-tokens-that-the-model-reads-instead-of-your-windows-in-your-targets"))
 
-_in_another_order = mistake(
-    "Your losses are right, but in the order of growing lengths instead of that of `lengths`.",
-    lambda e: unwrapped(f"""With lengths {listed(e.inputs["lengths"])}, you return the losses of
-    {listed(sorted(e.inputs["lengths"]))}."""),
-)(lambda model, tokens, lengths: losses_at_last(model, tokens, sorted(lengths)))
 
 _all_positions = mistake(
     "You took the mean over all positions of the windows instead of only the last.",

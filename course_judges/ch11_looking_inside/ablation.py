@@ -264,19 +264,26 @@ def _stops_if_shorter(evidence: Evidence) -> str:
     return "And if these texts are shorter than those of the reference, your answer stops. "
 
 
+def _means(evidence: Evidence, run: Runner) -> Tensor:
+    """(L, H, D) what each head should find instead."""
+    return run(torch.as_tensor(evidence.inputs["reference"])).found.mean(dim=(1, 3))
+
+
 def _as_the_calls_show(evidence: Evidence) -> Finding | None:
-    """What was put in place of the heads, and if that is right, what was measured."""
+    """What was put in place of the heads."""
     if evidence.same("texts"):
         return None
+    right = _means(evidence, Runner(evidence.inputs))[:, :, None, None].numpy()
+    return put(evidence, "calls", right, "its mean over the reference", ABLATE, "tokens")
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What was measured, if the heads are replaced as they should be."""
+    if evidence.same("texts") or np.isnan(evidence.yours("calls.handed")).any():
+        return None
     run = Runner(evidence.inputs)
-    texts, targets, reference = (
-        torch.as_tensor(evidence.inputs[name]) for name in ("texts", "targets", "reference")
-    )
-    means = run(reference).found.mean(dim=(1, 3))  # (L, H, D)
-    right = means[:, :, None, None].numpy()
-    found = put(evidence, "calls", right, "its mean over the reference", ABLATE, "tokens")
-    if found is not None or np.isnan(evidence.yours("calls.handed")).any():
-        return found
+    texts, targets = (torch.as_tensor(evidence.inputs[name]) for name in ("texts", "targets"))
+    means = _means(evidence, run)
 
     def broken(layer: int, head: int) -> float:
         return float(loss_of(run(texts, {(layer, head): means[layer, head]}).logits, targets))
@@ -294,6 +301,7 @@ TASK = Task(
     ),
     uncompared=CALLS,
     properties=(_as_the_calls_show,),
+    examples=(_worked_out,),
     cases=("texts",),
     steps={
         "what the heads find in the reference": Step(

@@ -55,12 +55,6 @@ def _off(evidence: Evidence, circuit: str) -> str:
 
 _QK, _OV = ("circuits.qk",), ("circuits.ov",)
 
-_exchanged = mistake(
-    "You returned the two circuits in the wrong order.",
-    lambda e: f"QK, which says where a head looks, comes first. {_qk(e)}",
-    cases=("circuits",),
-)(_changed(lambda pair, _: pair[::-1]))
-
 
 _queries_down_the_columns = mistake(
     "Your QK is transposed.",
@@ -100,23 +94,13 @@ _scaled_values = mistake(
     cases=_OV,
 )(Like("divided-your-values-by-the-root-of-D"))
 
-_tables_exchanged = mistake(
-    "You exchanged the embedding and the unembedding in OV.",
-    lambda e: f"The head reads the embedding, and the unembedding makes logits. {_ov(e)}",
-    cases=_OV,
-)(
-    _changed(
-        lambda pair, given: (pair[0], given[5] @ given[3].T @ given[4].T @ given[0].T),
-    )
-)
 
 _direct_path = mistake(
     "You added the direct path, embedding times unembedding, to OV.",
     lambda e: unwrapped(f"""What the stream carries past the head isn't part of what the head
     copies. {_ov(e)}"""),
     cases=_OV,
-)(_changed(lambda pair, given: (pair[0], pair[1] + given[0] @ given[5].T)))
-
+)(Like("added-embedding-to-what-the-head-writes"))
 
 _output_before_value = mistake(
     "Your OV multiplies the embedding by the output matrix first and then by the value matrix.",

@@ -105,10 +105,6 @@ _scale_of_the_last_layer = mistake(
 )(_lens(lambda x: tuple(s[-1:].expand_as(s) for s in _own(x))))
 
 
-_over_the_sequence = mistake(
-    "You normalized over the positions instead of over the channels of each position.", _off
-)(_lens(lambda x: (x.mean(2, keepdim=True), x.var(2, correction=0, keepdim=True))))
-
 _positions_together = mistake(
     "You used one mean and one variance for all positions of a text.",
     lambda e: f"Each position has its own. {_off(e)}",

@@ -121,21 +121,16 @@ _mean_of_quotients = mistake(
     )
 )
 
-_lacking_share = mistake(
-    "Your share is what is still missing instead of what the head brings back.", _shown
-)(
-    patched(
-        share=lambda patched, corrupted, clean: (
-            (clean.mean() - patched.mean()) / (clean.mean() - corrupted.mean())
-        )
-    )
-)
-
 
 _difference_of_probabilities = mistake(
     "You took the lead as a difference of probabilities instead of logits.",
     lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",
 )(Like("applied-a-softmax-to-the-logits-at-the-last-position"))
+
+
+_lacking_share = mistake(
+    "Your share is what is still missing instead of what the head brings back.", _shown
+)(Like("exchanged-good-and-bad-in-the-clean-lead-and-the-corrupted-lead"))
 
 
 def _only_last(clean: Pass, bad: Pass, layer: int, head: int) -> Tensor:
@@ -206,41 +201,42 @@ _kept_between = mistake(
 
 
 def _as_the_calls_show(evidence: Evidence) -> Finding | None:
-    """What was patched, and if that is right, what the leads are."""
-    mine = evidence.shaped("shares", evidence.right("shares").shape)
+    """What was patched."""
     if evidence.same("shares"):
         return None
-    run = Runner(evidence.inputs)
-    texts, others, right, wrong = (
-        torch.as_tensor(evidence.inputs[name]) for name in ("clean", "corrupted", "right", "wrong")
-    )
-    clean, bad = run(texts), run(others)
+    clean = Runner(evidence.inputs)(torch.as_tensor(evidence.inputs["clean"]))
     own = clean.found.transpose(1, 2).numpy()
-    found = put(evidence, "calls", own, "what it found in the clean run", PATCH, "corrupted")
-    if found is not None or np.isnan(evidence.yours("calls.handed")).any():
-        return found
-    if compared(mine, evidence.right("shares")) is not None:
+    return put(evidence, "calls", own, "what it found in the clean run", PATCH, "corrupted")
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """The share of the head that is farthest off, from its three leads."""
+    mine, right = evidence.yours("shares"), evidence.right("shares")
+    if mine.shape != right.shape or np.isnan(evidence.yours("calls.handed")).any():
+        return None
+    if compared(mine, right) is not None:
         return None  # which says more
+    run = Runner(evidence.inputs)
+    clean, corrupted = (
+        float(
+            lead_of(
+                run(torch.as_tensor(evidence.inputs[texts])).logits,
+                *(torch.as_tensor(evidence.inputs[name]) for name in ("right", "wrong")),
+            ).mean()
+        )
+        for texts in ("clean", "corrupted")
+    )
+    layer, head = farthest_index(mine, right)
+    share = float(right[layer, head])
+    mixed = corrupted + share * (clean - corrupted)
     return Finding(
         "other-difference",
         "You patch what you should, so the leads or the share are wrong.",
-        _worked_out(evidence, [lead_of(one, right, wrong) for one in (clean.logits, bad.logits)]),
-        PATCH,
-    )
-
-
-def _worked_out(evidence: Evidence, leads: list[Tensor]) -> str:
-    """The share of the head that is farthest off, from its three leads."""
-    mine, right = evidence.yours("shares"), evidence.right("shares")
-    layer, head = farthest_index(mine, right)
-    clean, corrupted = (float(lead.mean()) for lead in leads)
-    share = float(right[layer, head])
-    mixed = corrupted + share * (clean - corrupted)
-    return (
         f"{heads_right(mine, right)}Averaged over the texts, "
         f"{worked_out({'the clean lead': clean, 'the corrupted lead': corrupted})}. With head "
         f"{head} of layer {layer} patched, the lead is {number(mixed, 4)}, so its share is "
-        f"{number(share, 4)}, but you return {number(float(mine[layer, head]), 4)}."
+        f"{number(share, 4)}, but you return {number(float(mine[layer, head]), 4)}.",
+        PATCH,
     )
 
 
@@ -253,6 +249,7 @@ TASK = Task(
     (Part("Of the lead, the share that each head brings back.", 4, matches("shares")),),
     uncompared=CALLS,
     properties=(_as_the_calls_show,),
+    examples=(_worked_out,),
     cases=("shares",),
     steps={
         "the logits at the last position": Step("The answer is read at the last position."),

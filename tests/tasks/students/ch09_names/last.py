@@ -152,7 +152,6 @@ WRONG = {
     "unshifted-targets": last_loss(back=1),
     "longest-for-all": last_longest,
     "summed": last_loss(reduction="sum"),
-    "in-another-order": lambda model, tokens, lengths: last_gather(model, tokens, sorted(lengths)),
 }
 
 

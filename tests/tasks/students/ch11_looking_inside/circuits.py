@@ -63,17 +63,9 @@ def no_score_for_later_tokens(embedding, query, key, value, output, unembedding)
     return qk.tril(), ov
 
 
-# "the logit of token j rises when the head looks at token i": out by the unembedding
-def embeddings_exchanged_in_ov(embedding, query, key, value, output, unembedding):
-    qk = (embedding @ query.T) @ (embedding @ key.T).T / math.sqrt(len(query))
-    return qk, unembedding @ value.T @ output.T @ embedding.T
-
-
 WRONG = {
-    "tables-exchanged": embeddings_exchanged_in_ov,
     "output-before-value": output_before_value,
     "causal-mask": no_score_for_later_tokens,
-    "exchanged": lambda *given: tuple(reversed(pair_by_pair(*given))),
     "queries-down-the-columns": but(lambda e, q, k, v, o, u: e @ k.T @ q @ e.T / math.sqrt(len(q))),
     "no-scale": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T),
     "scale-by-channels": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / e.shape[1] ** 0.5),

@@ -39,14 +39,6 @@ def with_statistics(stats):
     return lambda *given: by_position(*given, stats=stats)
 
 
-def joint(dims):
-    def answer(x, gain, shift, eps, unembedding):
-        y = (x - x.mean(dims, keepdim=True)) / x.var(dims, False, keepdim=True).add(eps).sqrt()
-        return (y * gain + shift) @ unembedding.T
-
-    return answer
-
-
 def transposed_if_it_must_be(x, g, s, e, u):
     """Takes the unembedding as it is where its two axes are equally long."""
     return library(x, g, s, e, u if len(u) != x.shape[-1] else u.T)
@@ -96,7 +88,6 @@ WRONG = {
     "last-stream-not-normed": raw_at(-1),
     "first-stream-not-normed": raw_at(0),
     "scale-of-the-last-layer": with_statistics(lambda x, layer, b, t: x[-1, b, t]),
-    "over-the-sequence": joint((2,)),
     "positions-together": with_statistics(lambda x, layer, b, t: x[layer, b]),
     "unbiased-variance": lambda *given: by_position(*given, correction=1),
     "eps-outside": lambda x, g, s, e, u: by_position(

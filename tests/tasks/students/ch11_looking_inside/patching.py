@@ -230,7 +230,7 @@ ODD = [
         patching(compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1),
         "used-only-what-should-be-subtracted-from-the-clean-lead-in-the-whole-way",
     ),
-    (patching(stand=lambda good, bad: bad), "used-bad-instead-of-good-in-what-you-patch"),
+    (patching(stand=lambda good, bad: bad), "left-out-the-share-of-a-head"),
     (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
     (lambda run, a, b, r, w: by_table(run, a, a.flip(0), r, w), "other-texts"),
     (lambda run, a, b, r, w: lead_of_layers(run, a, b, r, w), "several-replaced"),
