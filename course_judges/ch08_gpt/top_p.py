@@ -21,7 +21,7 @@ from course_judges.ch08_gpt.rows import (
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -29,13 +29,16 @@ from course_tasks.verdict import Finding
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     """Probabilities (B, V) of the smallest set of likeliest symbols that reaches p."""
-    shares = (logits.double() / temperature).softmax(dim=-1)  # so that none underflows to 0
-    ranked, order = shares.sort(dim=-1, descending=True)
-    before = ranked.cumsum(dim=-1) - ranked  # the sum of the likelier ones
-    kept = (before < p) | (torch.arange(logits.shape[-1]) < least)  # (B, V), by rank
-    ranked = torch.where(kept, ranked, 0.0)
-    ranked = ranked / ranked.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(ranked).scatter(-1, order, ranked)
+    tempered = logits / temperature  # your tempered logits (B, V)
+    # In float64, so that no probability underflows to 0.
+    shares = tempered.double().softmax(dim=-1)  # your probabilities (B, V)
+    ranked, order = shares.sort(dim=-1, descending=True)  # your sorted probabilities (B, V)
+    before = ranked.cumsum(dim=-1) - ranked  # the sums before each symbol (B, V)
+    first = torch.arange(logits.shape[-1]) < least  # the first `least` (V,)
+    kept = (before < p) | first  # your set (B, V)
+    left = torch.where(kept, ranked, 0.0)  # your kept probabilities (B, V)
+    shared = left / left.sum(dim=-1, keepdim=True)  # your renormalized probabilities (B, V)
+    return torch.zeros_like(shared).scatter(-1, order, shared)  # your answer (B, V)
 
 
 _Answer = Callable[[Tensor, float, float, int], Tensor]
@@ -109,18 +112,6 @@ def _with_both(evidence: Evidence) -> str:
     {row_that_differs("both")(evidence)}""")
 
 
-# With least = 1 this keeps one symbol too many, so it has to be recognized before that mistake.
-@mistake(
-    "You keep `least` symbols in addition to those that reach p, instead of the larger set.",
-    lambda e: f"{_with_both(e)} Even with least = 1 you keep one symbol too many.",
-    cases=("nucleus", "least", "both"),
-)
-def _least_added_in_full(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    ranked, order = _ranked(logits / temperature)
-    taken = (_before(ranked) < p).sum(dim=-1, keepdim=True)
-    return _back(ranked, order, _first(ranked, taken + least))
-
-
 _keeps_one_too_many = mistake(
     "You keep one symbol too many, after the one that crosses p.", lambda e: _share_kept(e)
 )(
@@ -130,12 +121,6 @@ _keeps_one_too_many = mistake(
         )
     )
 )
-
-_sorted_upwards = mistake(
-    "You started the sum at the least likely symbol instead of the likeliest.",
-    lambda e: f"{_share_kept(e)} `sort` is ascending unless you pass `descending=True`.",
-    cases=("nucleus", "least"),
-)(_leaving(lambda ranked, p: _before(ranked) < p, descending=False))
 
 
 def _upwards_beside_the_likeliest(
@@ -255,16 +240,6 @@ def _largest_set_for_all(logits: Tensor, temperature: float, p: float, least: in
     return _back(ranked, order, (torch.arange(logits.shape[-1]) < size).expand_as(ranked))
 
 
-@mistake(
-    "You keep the same number of symbols in every row, as many as row 0 needs.",
-    lambda e: f"{_share_kept(e)} Each row has its own set.",
-)
-def _first_set_for_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    ranked, order = _ranked(logits / temperature)
-    size = max(least, int((_before(ranked[0]) < p).sum()))
-    return _back(ranked, order, (torch.arange(logits.shape[-1]) < size).expand_as(ranked))
-
-
 def _mask_gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, order = _ranked(logits / temperature)
     kept = (_before(ranked) < p) | _first(ranked, least)
@@ -302,31 +277,12 @@ def _least_by_number(logits: Tensor, temperature: float, p: float, least: int) -
 
 
 @mistake(
-    "Your softmax runs along the wrong dimension, over the rows instead of the symbols.",
-    lambda e: f"In a (B, V) tensor, the symbols are along the last dimension. {_share_kept(e)}",
-)
-def _softmax_over_rows(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    ranked, order = (logits / temperature).softmax(dim=0).sort(dim=-1, descending=True)
-    kept = (_before(ranked) < p) | (torch.arange(logits.shape[-1]) < least)
-    return _back(ranked, order, kept)
-
-
-@mistake(
     "If `least` is above 1, you keep exactly that many and ignore p.",
     lambda e: f"{_with_both(e)} Keep the larger of the two sets.",
     cases=("nucleus", "least", "both"),
 )
 def _least_in_place_of_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     return top_p(logits, temperature, 0.0 if least > 1 else p, least)
-
-
-@mistake(
-    "You set probabilities to 0 without renormalizing, so the rest no longer sum to 1.",
-    lambda e: f"{_share_kept(e)} Divide by the sum.",
-)
-def _not_renormalised(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    kept = top_p(logits, temperature, p, least) > 0
-    return (logits / temperature).softmax(dim=-1) * kept
 
 
 @mistake(
@@ -435,14 +391,9 @@ _mask_moved_down = mistake(
 )(_leaving(lambda ranked, p: ~_one_row_down(ranked.cumsum(dim=-1) > p)))
 
 
-@mistake("Your answer doesn't use the temperature.", lambda e: _share_kept(e))
-def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
-    return top_p(logits, 1.0, p, least)
-
-
-@families.temperature_multiplied(_share_kept)
-def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
-    return top_p(logits, 1 / temperature, p, least)
+_temperature_multiplied = families.temperature_multiplied(_share_kept)(
+    Like("multiplied-instead-of-dividing-by-temperature-in-your-tempered-logits")
+)
 
 
 @mistake(
@@ -606,4 +557,32 @@ TASK = Task(
     ),
     uncompared=("exact",),
     cases=("nucleus",),
+    steps={
+        "your tempered logits": Step(
+            "The logits are divided by the temperature first, and everything else follows from"
+            " that."
+        ),
+        "your probabilities": Step("The softmax of each row is taken over its symbols."),
+        "your sorted probabilities": Step(
+            "The smallest set that reaches p is found by starting with the likeliest symbol."
+        ),
+        "the sums before each symbol": Step(
+            "Whether a symbol is needed depends on what the likelier ones sum to without it."
+        ),
+        "the first `least`": Step(
+            "Ranks are counted from 0, so the likeliest `least` symbols have ranks below `least`."
+        ),
+        "your set": Step(
+            "A symbol belongs to the set while the likelier ones sum to less than p, and if it is"
+            " one of the first `least`."
+        ),
+        "your kept probabilities": Step("Whatever isn't kept gets a probability of exactly 0."),
+        "your renormalized probabilities": Step(
+            "Dividing by their sum keeps the ratios of the kept ones, and they sum to 1 again."
+        ),
+        "your answer": Step(
+            "Value r of a sorted row belongs to the symbol in `order[b, r]`, and `scatter` brings"
+            " it back to that column."
+        ),
+    },
 )

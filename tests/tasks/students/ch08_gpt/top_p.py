@@ -78,19 +78,6 @@ def one_more(shares, p):
     return torch.arange(shares.shape[1]) < size
 
 
-def upwards(logits, temperature, p, least):
-    shares = (logits / temperature).softmax(-1)
-    order = shares.argsort(-1)
-    out = torch.zeros_like(shares)
-    for b in range(len(shares)):
-        total = 0.0
-        for n, v in enumerate(order[b].tolist()):
-            if total < p or n < least:
-                out[b, v] = shares[b, v]
-            total += shares[b, v].item()
-    return out / out.sum(-1, keepdim=True)
-
-
 def by_alphabet(logits, temperature, p, least):
     shares = (logits / temperature).softmax(-1).clone()
     before = torch.cat([torch.zeros(len(shares), 1), shares.cumsum(-1)[:, :-1]], dim=1)
@@ -108,11 +95,6 @@ def mask_as_it_is(logits, temperature, p, least):
     z = z.clone()
     z[drop] = -math.inf
     return z.softmax(-1)
-
-
-def sum_not_restored(logits, temperature, p, least):
-    shares = (logits / temperature).softmax(-1)
-    return shares * (top_p_by_loop(logits, temperature, p, least) > 0)
 
 
 def tempered_later(logits, temperature, p, least):
@@ -163,26 +145,11 @@ def evenly_among_the_kept(logits, temperature, p, least):
 RIGHT = {"loop": top_p_by_loop, "size": top_p_by_size, "numpy": top_p_in_numpy}
 
 
-def softmax_down_the_columns(logits, temperature, p, least):
-    shares = (logits / temperature).softmax(0)
-    out = torch.zeros_like(shares)
-    for b, row in enumerate(shares):
-        order = row.argsort(descending=True)
-        size = max(least, int((row[order].cumsum(0) - row[order] < p).sum()))
-        out[b, order[:size]] = row[order[:size]]
-    return out / out.sum(-1, keepdim=True)
-
-
 def both_have_to_hold(logits, temperature, p, least):
     ranked, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
     ranked[ranked.cumsum(-1) - ranked >= p] = 0
     ranked[:, least:] = 0
     return torch.zeros(logits.shape).scatter_(1, order, ranked / ranked.sum(-1, keepdim=True))
-
-
-def as_many_as_in_row_zero(logits, temperature, p, least):
-    size = int((top_p_by_loop(logits[:1], temperature, p, least) > 0).sum())
-    return top_p_by_loop(logits, temperature, 0, size)
 
 
 def shares_over_temperature(logits, temperature, p, least):
@@ -198,14 +165,6 @@ def moved_by_a_row(shares, p):
     removed[1:] = removed[:-1].clone()
     removed[0] = False
     return ~removed
-
-
-def as_many_more_as_the_least(logits, temperature, p, least):
-    rows = []
-    for row in logits.split(1):
-        taken = int((top_p_by_loop(row, temperature, p, 1) > 0).sum())
-        rows.append(top_p_by_size(row, temperature, 0, taken + least))
-    return torch.cat(rows)
 
 
 def mask_read_by_rank(logits, temperature, p, least):
@@ -292,11 +251,9 @@ WRONG = {
             for row in z
         ]
     ),
-    "least-added-in-full": as_many_more_as_the_least,
     "kept-and-cut-exchanged": cutting(lambda shares, p: shares.cumsum(-1) - shares >= p),
     "summed-over-rows": cutting(lambda shares, p: shares.cumsum(0) - shares < p),
     "mask-moved-down": cutting(moved_by_a_row),
-    "first-set-for-all": as_many_as_in_row_zero,
     "p-for-each-alone": cutting(lambda shares, p: shares > p),
     "least-as-the-most": both_have_to_hold,
     "p-ignored": lambda z, t, p, least: top_p_by_loop(z, t, 0, least),
@@ -304,21 +261,17 @@ WRONG = {
     "largest-set-for-all": one_set_for_the_batch,
     "gathered-back": top_p_put_back_by_order,
     "least-by-number": first_columns_are_kept,
-    "softmax-over-rows": softmax_down_the_columns,
     "least-in-place-of-p": least_for_all,
     "top-p-drops-crossing": cutting(crossing_dropped),
     "keeps-everything": lambda z, t, p, least: F.softmax(z / t, dim=-1),
     "keeps-one-too-many": cutting(one_more),
-    "sorted-upwards": upwards,
     "sorted-not-at-all": by_alphabet,
     "mask-not-taken-back": mask_as_it_is,
     "left-sorted": lambda z, t, p, least: -(-top_p_by_loop(z, t, p, least)).sort(-1).values,
     "threshold-for-sum": cutting(lambda shares, p: shares > 1 - p),
-    "not-renormalised": sum_not_restored,
     "temperature-afterwards": tempered_later,
     "temperature-for-the-set-alone": set_of_another_temperature,
     "softmax-twice": shares_as_logits,
-    "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
     "reaches-the-rest": lambda z, t, p, n: top_p_by_loop(z, t, 1 - p, n),
     "all-alike": evenly_among_the_kept,
@@ -363,7 +316,7 @@ ODD = [
     ),
     (mask_read_by_rank, "gathered-back"),
     (least_in_all_rows_together, "least-of-the-batch"),
-    (next_door, "other-symbols"),
+    (next_door, "moved-your-tempered-logits-one-place-on-along-the-last-axis"),
     (share_of_the_symbols, "other-counts"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
     (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
@@ -391,5 +344,5 @@ def one_more_than_least(logits, temperature, p, least):
 
 UNLISTED = {
     1: [(one_less_than_least, "as-if-least-one-less"), (p_of_a_half_at_least, "some-calls")],
-    2: [(one_more_than_least, "as-if-least-one-more")],
+    2: [(one_more_than_least, "compared-with-less-or-equal-instead-of-less-in-the-first-least")],
 }
