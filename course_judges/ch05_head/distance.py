@@ -122,7 +122,7 @@ _no_penalty = mistake(
     that are hidden, or you subtract the same number from a whole row, which cancels in the softmax.
     Subtract more from the scores that are farther back."""),
     cases=("level", "gentle", "steep"),
-)(Like("left-out-the-factor-the-distances-in-the-penalty"))
+)(Like("left-out-the-multiplication-by-the-distances-in-the-penalty"))
 
 
 def _constant(evidence: Evidence) -> float | None:

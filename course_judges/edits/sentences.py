@@ -241,7 +241,13 @@ def _arguments(before: Any, after: Any, names: Mapping[str, str]) -> str:
 def _left_alone(before: Any, _: Any, names: Mapping[str, str]) -> str:
     if isinstance(before.op, ast.Pow):
         return _power_left_out(before, names)
-    what, form = said(before.right, names), _LEFT_OUT.get(type(before.op), "")
+    return _operand_left_out(before.op, said(before.right, names))
+
+
+def _operand_left_out(operation: ast.operator, what: str) -> str:
+    form = _LEFT_OUT.get(type(operation), "")
+    if isinstance(operation, ast.Mult) and " " in what:
+        form = "left out the multiplication by {} in {step}"
     return form.replace("{}", what) if what else ""
 
 
@@ -255,10 +261,10 @@ def _power_left_out(before: Any, names: Mapping[str, str]) -> str:
 
 
 def _right_alone(before: Any, _: Any, names: Mapping[str, str]) -> str:
-    what, form = said(before.left, names), _LEFT_OUT.get(type(before.op), "")
+    what = said(before.left, names)
     if isinstance(before.op, ast.Sub):
         return f"used only what should be subtracted from {what} in {{step}}" if what else ""
-    return form.replace("{}", what) if what else ""
+    return _operand_left_out(before.op, what)
 
 
 def _arithmetic(before: Any, after: Any, names: Mapping[str, str]) -> str:
