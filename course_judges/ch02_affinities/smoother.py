@@ -172,6 +172,14 @@ _half_the_scores = mistake(
     is half of their sum, but the squared distance is the sum."""),
 )(Like("used-mean-instead-of-sum-in-the-squared-distances"))
 
+_raw_values = mistake(
+    "You averaged the stations' places instead of what was measured there.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("near").shape}, but
+    {e.right("near").shape} is expected. `known` is what the question is compared with, and `values`
+    is what comes back."""),
+    ROLES,
+)(Like("used-known-instead-of-values-in-your-averages"))
+
 _softmax_over_queries = families.softmax_over_queries(_first_place, DEPENDS)(
     Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax-in-your-weights")
 )
