@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import BITS
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.quoting import farthest_index
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
@@ -32,6 +32,17 @@ _ROUNDING = 1e-5
 Size = Callable[[Tensor], Tensor]
 
 
+def quantize(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    """A right answer to 12/quantize: (out, in) → (out, in) int8, (out, in / group)."""
+    parts = weight.unflatten(1, (-1, group))  # the groups (out, in / group, group)
+    largest = parts.abs().amax(dim=-1, keepdim=True)  # the largest of each group
+    most = 2 ** (bits - 1) - 1  # the largest code
+    found = largest / most  # the scales (out, in / group, 1)
+    scales = found.masked_fill(found == 0, 1.0)  # the scales without a 0
+    codes = (parts / scales).round()  # the codes (out, in / group, group)
+    return codes.flatten(1).to(torch.int8), scales.squeeze(-1)
+
+
 def _of_each_group(parts: Tensor) -> Tensor:
     """(out, in / group, group) → (out, in / group, 1)."""
     return parts.abs().amax(dim=-1, keepdim=True)
@@ -43,32 +54,26 @@ def _variant(
     most: Callable[[int], int] = lambda bits: 2 ** (bits - 1) - 1,
     rounded: Callable[[Tensor], Tensor] = torch.round,
     zeros: float | None = 1.0,
-    inverse: bool = False,
-    kind: torch.dtype = torch.int8,
-    neighbors: bool = True,
-    any_zero: bool = False,
     limited: Callable[[int], tuple[int, int]] | None = None,
-    before: Callable[[Tensor], Tensor] = lambda parts: parts,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-        rows, columns = weight.shape
-        parts = weight.view(rows, -1, group)  # (out, in / group, group)
-        if not neighbors:
-            parts = weight.view(rows, group, -1).transpose(1, 2)
+        parts = weight.unflatten(1, (-1, group))  # (out, in / group, group)
         scale = (size(parts) / most(bits)).expand(*parts.shape[:2], 1)
         if zeros is not None:
             scale = torch.where(scale == 0, zeros, scale)
-        if any_zero:
-            scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
-        codes = rounded(before(parts) / scale)
+        codes = rounded(parts / scale)
         if limited is not None:
             codes = codes.clamp(*limited(bits))
-        if not neighbors:
-            codes = codes.transpose(1, 2)
-        codes = codes.reshape(rows, columns).to(kind)
-        return codes, (1 / scale if inverse else scale).squeeze(-1)
+        return codes.flatten(1).to(torch.int8), scale.squeeze(-1)
 
     return answer
+
+
+def _with(
+    change: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
+    """The right answer with its two results changed."""
+    return lambda weight, bits, group: change(*quantize(weight, bits, group))
 
 
 def _between_the_largest(bits: int) -> tuple[int, int]:
@@ -97,89 +102,19 @@ def _scale_of_zeros(evidence: Evidence) -> float:
     return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[-1, 0])
 
 
-_one_scale_for_all = mistake(
-    "You used one scale for the whole matrix, but each group should have its own.", _groups
-)(_variant(size=lambda parts: parts.abs().amax()))
-
-_a_scale_a_row = mistake(
-    "You used one scale for each row, but each group of a row should have its own.", _groups
-)(_variant(size=lambda parts: parts.abs().amax(dim=(1, 2), keepdim=True)))
-
 _along_the_columns = mistake(
     "You took the scale of a group over all rows, but each row should have its own scales.", _groups
 )(_variant(size=lambda parts: parts.abs().amax(dim=(0, 2), keepdim=True)))
 
-_every_nth_column = mistake(
+
+@mistake(
     "Your groups are made of every n-th column, but a group is a run of neighboring columns.",
     _groups,
-)(_variant(neighbors=False))
+)
+def _every_nth_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = quantize(weight.unflatten(1, (group, -1)).mT.flatten(1), bits, group)
+    return codes.unflatten(1, (-1, group)).mT.flatten(1), scales
 
-_largest_not_absolute = mistake(
-    "You took the largest weight of each group instead of the largest absolute value.",
-    lambda e: (
-        unwrapped(f"""The two differ when the weight that is farthest from 0 is negative, and then
-    the scale is too small for it. {_eight(e)}""")
-    ),
-    also=tuple(
-        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=limited, zeros=zeros)
-        for limited in (_between_all, _between_the_largest)
-        for zeros in (1.0, None)
-    ),
-)(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True)))
-
-
-def _as_scales(
-    of: Callable[[Array, float], Array],
-) -> Callable[[Evidence], bool]:
-    """Whether the wrong scales are what `of` makes of each group's weights, (rows, groups, size),
-    and the largest code. The codes don't matter.
-    """
-
-    def recognized(evidence: Evidence) -> bool:
-        wrong = False
-        bits, columns = evidence.number("bits"), evidence.number("columns")
-        for case, held, group in (
-            ("eight", 8, evidence.number("group")),
-            ("few", bits, evidence.number("group")),
-            ("undivided", 5, columns),
-        ):
-            mine, right = (side(f"{case}.scales") for side in (evidence.yours, evidence.right))
-            parts = evidence.inputs[case].astype(float).reshape(*right.shape, group)
-            if mine.shape != right.shape:
-                return False
-            if not close(mine, of(parts, float(2 ** (held - 1) - 1))).all():
-                return False
-            wrong = wrong or not close(mine, right).all()
-        return wrong
-
-    return recognized
-
-
-_not_divided_by_the_code = mistake(
-    "Your scales are the largest absolute values, not yet divided by the largest code.",
-    lambda e: (
-        unwrapped(f"""If you divide by such a scale, all weights lie between −1 and 1. Codes of
-    8 bits go up to 127, so the scale is the largest absolute value / 127. {_eight(e)}""")
-    ),
-    recognized=_as_scales(lambda parts, most: np.abs(parts).max(axis=-1)),  # noqa: ARG005
-)(_variant(most=lambda _: 1))
-
-_mean_for_largest = mistake(
-    "You made each scale from the mean absolute value of its group instead of the largest one.",
-    lambda e: f"Then the largest weight of a group needs a code that doesn't fit. {_eight(e)}",
-    recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
-)(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
-
-_scale_with_a_sign = mistake(
-    "Your scales have the sign of the weight that is farthest from 0, but they come from absolute "
-    "values.",
-    lambda e: f"Then that weight always gets a positive code. {_eight(e)}",
-)(_variant(size=lambda parts: parts.gather(-1, parts.abs().argmax(dim=-1, keepdim=True))))
-
-_range_of_the_group = mistake(
-    "You made each scale from the distance between the smallest and the largest weight.",
-    lambda e: f"It should be the largest absolute value, divided by the largest code. {_eight(e)}",
-)(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)))
 
 _range_over_all_codes = mistake(
     "You divided the distance between the smallest and the largest weight by 2^bits − 1.",
@@ -224,26 +159,11 @@ _one_code_too_many = mistake(
     ),
 )(_variant(most=lambda bits: 2 ** (bits - 1)))
 
-_half_the_codes = mistake(
-    "You used 2^bits − 1 as the largest code, which is right only for codes without a sign.",
-    lambda e: f"8 bits with a sign hold −128 to 127, so the largest code is 127. {_eight(e)}",
-    also=(
-        _variant(most=lambda bits: 2**bits - 1, limited=_between_all),
-        _variant(most=lambda bits: 2**bits - 1, limited=_between_the_largest),
-        _variant(most=lambda bits: 2**bits - 1, limited=lambda bits: (1 - 2**bits, 2**bits - 1)),
-    ),
-)(_variant(most=lambda bits: 2**bits - 1))
-
 _always_eight_bits = mistake(
     "You ignored `bits`: your largest code is always 127.",
     lambda e: unwrapped(f"""With bits = {e.number("bits")} it should be
     {2 ** (e.number("bits") - 1) - 1}. {farthest(e, "few.scales", "scales")}"""),
 )(_variant(most=lambda _: 127))
-
-_cut_not_rounded = mistake(
-    "You cut off the decimals instead of rounding to the nearest whole number.",
-    lambda e: f"`.to(torch.int8)` cuts towards 0, so round first. {_codes(e)}",
-)(_variant(rounded=torch.trunc))
 
 
 def _rounded_with_a_half(evidence: Evidence) -> str:
@@ -253,41 +173,14 @@ def _rounded_with_a_half(evidence: Evidence) -> str:
     rounds only positive numbers. Use `torch.round`. {_codes(evidence)}""")
 
 
-def _lost_by_rounding(evidence: Evidence) -> str:
-    weights = evidence.inputs["eight"]
-    small = np.abs(weights) < _HALF
-    lost = int((small & (weights != 0)).sum())
-    return unwrapped(f"""Of the {weights.size} weights for 8 bits, {lost} are between −0.5 and 0.5
-    without being 0, so they round to 0. Divide first, and round weight / scale.
-    {_codes(evidence)}""")
-
-
-_rounded_before = mistake(
-    "You rounded the weights before you divided them by their scales.",
-    _lost_by_rounding,
-    also=tuple(
-        _variant(before=torch.round, rounded=rounded, limited=limited)
-        for rounded in (torch.round, torch.trunc)
-        for limited in (None, _between_all, _between_the_largest)
-    ),
-)(_variant(before=torch.round))
-
 _half_added_and_cut = mistake(
     "Your negative codes are one too large, as if you had added 0.5 and cut off the decimals.",
     _rounded_with_a_half,
 )(_variant(rounded=lambda x: (x + 0.5).trunc()))
 
-_rounded_up = mistake("You rounded up instead of rounding to the nearest whole number.", _codes)(
-    _variant(rounded=torch.ceil)
-)
-
-_rounded_down = mistake(
-    "You rounded down instead of rounding to the nearest whole number.", _codes
-)(_variant(rounded=torch.floor))
-
 _scale_inverted = mistake(
     "You returned 1 / scale instead of the scale, but a weight is its code times the scale.", _eight
-)(_variant(inverse=True))
+)(_with(lambda codes, scales: (codes, 1 / scales)))
 
 
 def _scales_in_another_shape(evidence: Evidence) -> bool:
@@ -299,99 +192,13 @@ def _scales_in_another_shape(evidence: Evidence) -> bool:
     )
 
 
-def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight, bits, group)
-    return codes, scales.reshape(-1, 1)
-
-
 _scales_of_another_shape = mistake(
     "Your scales are right, but their shape isn't (rows, columns / group).",
     lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape} instead of
     {e.right("eight.scales").shape}, which is a row of scales for each row of weights."""),
     recognized=_scales_in_another_shape,
     cases=("eight",),
-)(_with_scales_in_a_column)
-
-
-def _shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Of the codes and of the scales that were returned."""
-    return evidence.yours("eight.codes").shape, evidence.yours("eight.scales").shape
-
-
-def _right_shapes(evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return evidence.right("eight.codes").shape, evidence.right("eight.scales").shape
-
-
-def _scales_repeated(evidence: Evidence) -> bool:
-    mine, right = evidence.yours("undivided.scales"), evidence.right("undivided.codes")
-    own = np.broadcast_to(evidence.right("undivided.scales"), right.shape)  # one group a row
-    return mine.shape == right.shape and bool(close(mine, own).all())
-
-
-@mistake(
-    "You return a scale for each weight, but the weights of a group share one.",
-    lambda e: unwrapped(f"""Your scales have shape {_shapes(e)[1]} instead of {_right_shapes(e)[1]}.
-    Repeat them for the division if you like, but return each once."""),
-    recognized=_scales_repeated,
-)
-def _a_scale_a_weight(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight, bits, group)
-    return codes, scales.repeat_interleave(group, dim=1)
-
-
-@mistake(
-    "You return the scales first and then the codes, but the codes come first.",
-    lambda e: f"Your first result has shape {_shapes(e)[0]}, which is that of the scales.",
-    recognized=lambda e: (
-        _shapes(e) == _right_shapes(e)[::-1]
-        and bool(close(e.yours("eight.codes"), e.right("eight.scales")).all())
-    ),
-)
-def _returned_in_the_other_order(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    return _variant()(weight, bits, group)[::-1]
-
-
-def _codes_in_groups(evidence: Evidence) -> bool:
-    mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
-    return mine.shape != right.shape and bool(close(mine.reshape(right.shape), right).all())
-
-
-@mistake(
-    "Your codes are still split into groups, but they should have the shape of the weights.",
-    lambda e: unwrapped(f"""They have shape {_shapes(e)[0]} instead of {_right_shapes(e)[0]}, which
-    `flatten(1)` or `reshape` makes of it."""),
-    recognized=_codes_in_groups,
-)
-def _codes_left_in_groups(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight, bits, group)
-    return codes.unflatten(1, (-1, group)), scales
-
-
-_group_is_their_number = mistake(
-    "You made `group` groups of each row, but `group` is the number of columns in a group.",
-    lambda e: unwrapped(f"""With {e.number("columns")} columns and group = {e.number("group")}, a
-    row has {e.number("columns") // e.number("group")} groups, but your scales have shape
-    {_shapes(e)[1]}."""),
-    recognized=lambda e: _shapes(e)[1] == (e.number("rows"), e.number("group")),
-)(lambda weight, bits, group: _variant()(weight, bits, weight.shape[1] // group))
-
-
-def _of_columns(evidence: Evidence) -> bool:
-    """Whether all scales belong to runs of weights that were read column by column."""
-    mine, right = evidence.yours("eight.scales"), evidence.right("eight.scales")
-    down = evidence.inputs["eight"].astype(float).T.reshape(-1, evidence.number("group"))
-    made = np.abs(down).max(axis=-1) / 127
-    return mine.shape == right.shape and bool(close(mine.reshape(-1), made).all())
-
-
-@mistake(
-    "Your groups are runs of neighbors in a column, but they should be in a row.",
-    _groups,
-    recognized=_of_columns,
-)
-def _groups_of_columns(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight.T.reshape(1, -1), bits, group)
-    return codes.reshape(weight.T.shape).T, scales.reshape(len(weight), -1)
+)(_with(lambda codes, scales: (codes, scales.reshape(-1, 1))))
 
 
 _codes_not_int8 = mistake(
@@ -401,7 +208,7 @@ _codes_not_int8 = mistake(
     recognized=lambda e: (
         e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
-)(_variant(kind=torch.float32))
+)(_with(lambda codes, scales: (codes.float(), scales)))
 
 _empty_group_divides = mistake(
     "A group of zeros has no usable scale in your result, but its scale should be 1.",
@@ -414,13 +221,22 @@ _empty_group_divides = mistake(
     ),
 )(_variant(zeros=None))
 
+
+def _ones_beside_a_zero(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = quantize(weight, bits, group)
+    some = (weight.unflatten(1, (-1, group)) == 0).any(dim=-1)
+    whole = weight.round().to(torch.int8)
+    codes = torch.where(some.repeat_interleave(group, dim=1), whole, codes)
+    return codes, scales.masked_fill(some, 1.0)
+
+
 _one_zero_for_all = mistake(
     "You treat a group as a group of zeros as soon as one of its weights is 0.",
     lambda e: (
         "Such a group gets a scale of 1, but that is only for groups in which all are 0. "
         f"{_eight(e)}"
     ),
-)(_variant(any_zero=True))
+)(_ones_beside_a_zero)
 
 _largest_of_zeros_is_1 = mistake(
     "For a group of zeros you set the largest absolute value to 1 instead of the scale.",
@@ -439,23 +255,6 @@ _largest_of_zeros_is_1 = mistake(
 )
 
 
-@mistake(
-    "As soon as a matrix has one group of zeros, you set all its scales to 1.",
-    lambda e: unwrapped(f"""One matrix has such a group, and all its
-    {e.right("hollow.scales").size} scales are 1 in your result. `torch.where(scale == 0, 1.0,
-    scale)` changes only those that are 0."""),
-    recognized=lambda e: (
-        e.same("eight", "few")
-        and bool(close(e.yours("hollow.scales"), np.ones_like(e.right("hollow.scales"))).all())
-    ),
-)
-def _one_group_of_zeros_for_all(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight, bits, group)
-    if (weight.unflatten(1, (-1, group)) == 0).all(dim=-1).any():
-        return weight.round().to(codes.dtype), torch.ones_like(scales)
-    return codes, scales
-
-
 _another_scale_for_zeros = mistake(
     "Your scale for a group of zeros isn't 1.",
     lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros, and its scale
@@ -469,7 +268,7 @@ _another_scale_for_zeros = mistake(
 def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
     parts = weight.unflatten(1, (-1, group))
     small = parts.abs().amax(dim=-1) < _SMALL
-    codes, scales = _variant()(weight, bits, group)
+    codes, scales = quantize(weight, bits, group)
     return (
         codes.unflatten(1, (-1, group)).masked_fill(small.unsqueeze(-1), 0).flatten(1),
         scales.masked_fill(small, 1.0),
@@ -499,35 +298,6 @@ _small_weights_for_zeros = mistake(
 )(_small_for_zeros)
 
 
-def _codes_of_small_weights(evidence: Evidence) -> bool:
-    """Whether only the codes of the group of small weights are wrong, and too close to 0."""
-    mine, right = evidence.yours("hollow.codes"), evidence.right("hollow.codes")
-    small = np.zeros(right.shape, dtype=bool)
-    small[0, -evidence.number("group") :] = True
-    return (
-        evidence.same("eight", "few")
-        and bool(close(evidence.yours("hollow.scales"), evidence.right("hollow.scales")).all())
-        and bool(close(mine, right)[~small].all())
-        and bool((np.abs(mine) <= np.abs(right)).all())
-    )
-
-
-def _divided_by_more(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-    codes, scales = _variant()(weight, bits, group)
-    parts = weight.unflatten(1, (-1, group)) / (scales + _ADDED).unsqueeze(-1)
-    return parts.round().flatten(1).to(codes.dtype), scales
-
-
-_small_codes_lost = mistake(
-    "Your scales are right, but the codes of a group of small weights are too close to 0.",
-    lambda e: unwrapped(f"""The first row of one matrix ends with weights that are {_at_most(e)}.
-    If you add an eps to a scale before you divide by it, it may be large compared to such a scale.
-    Divide by the scale that you return, which is never 0 because it is 1 for zeros.
-    {farthest(e, "hollow.codes", "codes")}"""),
-    recognized=_codes_of_small_weights,
-)(_divided_by_more)
-
-
 def _least_scale(mine: Array, right: Array) -> float | None:
     """The smallest scale, if nothing is wrong but that smaller ones were raised to it."""
     wrong = ~close(mine, right)
@@ -541,23 +311,12 @@ def _least_scale(mine: Array, right: Array) -> float | None:
 
 # What scales may be made of, from the weights of groups, (rows, groups, size), in words.
 _MADE_OF: dict[str, Callable[[Array], Array]] = {
-    "the smallest absolute value of each group": lambda w: np.abs(w).min(axis=-1),
-    "the absolute value of the smallest weight of each group": lambda w: np.abs(w.min(axis=-1)),
+    "the mean absolute value of each group": lambda w: np.abs(w).mean(axis=-1),
     "the absolute value of the largest weight of each group": lambda w: np.abs(w.max(axis=-1)),
-    "the median absolute value of each group": lambda w: np.median(np.abs(w), axis=-1),
-    "the sum of each group's absolute values": lambda w: np.abs(w).sum(axis=-1),
     "the length of each group as a vector": lambda w: np.sqrt((w**2).sum(axis=-1)),
-    "the root mean square of each group": lambda w: np.sqrt((w**2).mean(axis=-1)),
-    "the standard deviation of each group": lambda w: w.std(axis=-1, ddof=1),
     "the distance between the smallest and the largest weight of each group": (
         lambda w: w.max(axis=-1) - w.min(axis=-1)
     ),
-    "the variance of each group": lambda w: w.var(axis=-1, ddof=1),
-    "the absolute mean of each group": lambda w: np.abs(w.mean(axis=-1)),
-    "the square of the largest absolute value": lambda w: np.abs(w).max(axis=-1) ** 2,
-    "the largest absolute value, rounded,": lambda w: np.abs(w).max(axis=-1).round(),
-    "the absolute value of the first weight of each group": lambda w: np.abs(w[..., 0]),
-    "the absolute value of the last weight of each group": lambda w: np.abs(w[..., -1]),
 }
 
 
@@ -571,7 +330,7 @@ def _made_of(weights: Array, mine: Array, largest: int) -> str:
         for divisor in (largest, 1, 2 * largest + 1, 2 * largest):
             how = f", divided by {divisor}" if divisor > 1 else ""
             if close(mine[known], made[known] / divisor).all():
-                return f"Your scales are {said.rstrip(',')}{how}."
+                return f"Your scales are {said}{how}."
     return ""
 
 
@@ -638,73 +397,20 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     )
 
 
-def _what_codes_are(mine: Array, right: Array, weights: Array, scales: Array) -> str:
-    """A sentence on what all codes are, next to the right ones; empty if nothing is known."""
-    with np.errstate(all="ignore"):
-        steps = mine - right
-        exact = weights / scales
-        for said, holds in (
-            ("have the wrong sign", close(mine, -right).all()),
-            ("have lost their sign", close(mine, abs(right)).all()),
-            ("are 0 where they should be negative", close(mine, np.maximum(right, 0)).all()),
-            (
-                "are 256 too large where they should be negative. `torch.uint8` has no sign",
-                close(mine, right % 256).all(),
-            ),
-            (
-                "are the weights times their scales, rounded",
-                close(mine, np.round(weights * scales)).all(),
-            ),
-            ("are the weights themselves, rounded", close(mine, np.round(weights)).all()),
-            (
-                "are the right codes times their scales. Return the codes themselves",
-                close(mine, right * scales).all(),
-            ),
-            (
-                "are made with the largest scale of each row instead of that of each group",
-                close(mine, np.round(weights / scales.max(axis=1, keepdims=True))).all(),
-            ),
-            (
-                f"are all too large by {number(steps.flat[0])}, but codes lie around 0",
-                steps.min() == steps.max() > 0,
-            ),
-            ("are weight / scale without rounding", close(mine, exact).all()),
-            (
-                f"go no farther from 0 than {number(abs(mine).max())}",
-                close(mine, np.clip(right, mine.min(), mine.max())).all(),
-            ),
-        ):
-            if holds:
-                return f"Your codes {said}."
-    steps = (steps + 128) % 256 - 128  # an int8 that gets too large becomes negative
-    toward = np.sign(right) * steps
-    if set(np.unique(steps)) <= {-1, 0, 1}:
-        wrong = steps != 0
-        for said, holds in (
-            ("one step too far from 0", (toward[wrong] > 0).all()),
-            ("one step too close to 0", (toward[wrong] < 0).all()),
-        ):
-            if holds and (right[wrong] != 0).all():
-                return f"Where your codes are wrong, they are {said}, so look at how you round."
+def _what_codes_are(mine: Array, right: Array) -> str:
+    """A sentence on codes that are one step off; empty if they aren't, or in no one direction."""
+    steps = (mine - right + 128) % 256 - 128  # an int8 that gets too large becomes negative
+    wrong = steps != 0
+    toward = (np.sign(right) * steps)[wrong]
+    if not set(np.unique(steps)) <= {-1, 0, 1} or not right[wrong].all():
+        return ""
+    for said, holds in (
+        ("one step too far from 0", (toward > 0).all()),
+        ("one step too close to 0", (toward < 0).all()),
+    ):
+        if holds:
+            return f"Where your codes are wrong, they are {said}, so look at how you round."
     return ""
-
-
-def _scales_slightly_off(evidence: Evidence) -> Finding | None:
-    """If scales are right as numbers go, but not next to weights that are as small."""
-    mine, right = (side("eight.scales").astype(float) for side in (evidence.yours, evidence.right))
-    off = abs(mine / right - 1)
-    if off.max() < _ROUNDING:
-        return None
-    r, g = (int(i) for i in np.unravel_index(int(off.argmax()), off.shape))
-    yours, wanted = numbers_apart(mine[r, g], right[r, g])
-    return Finding(
-        "other-codes",
-        "Your scales are slightly off, so codes of small weights are wrong.",
-        f"In group {g} of row {r} your scale is {yours} instead of {wanted}. If you add an eps to "
-        "keep a scale from being 0, it changes the scales of small weights. Set the scale to 1 "
-        "where a group holds only zeros.",
-        BITS,
-    )
 
 
 def _other_codes(evidence: Evidence) -> Finding | None:
@@ -712,14 +418,12 @@ def _other_codes(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
     if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
         return None
-    if found := _scales_slightly_off(evidence):
-        return found
     mine, right = mine.astype(float), right.astype(float)
     r, c = (int(i) for i in farthest_index(mine, right))
     weights = evidence.inputs["eight"].astype(float)
     scales = evidence.right("eight.scales").astype(float).repeat(evidence.number("group"), axis=1)
     weight, scale = float(weights[r, c]), float(scales[r, c])
-    said = _what_codes_are(mine, right, weights, scales)
+    said = _what_codes_are(mine, right)
     return Finding(
         "other-codes",
         "Your scales are right, but your codes aren't the weights divided by them and rounded.",
@@ -733,7 +437,7 @@ def _other_codes(evidence: Evidence) -> Finding | None:
 
 TASK = Task(
     "Groups of weights",
-    _variant(),
+    quantize,
     BITS,
     (
         Part("With 8 bits, each group has its scale.", 2, matches("eight")),
@@ -742,4 +446,12 @@ TASK = Task(
     ),
     cases=("eight", "few", "undivided"),
     properties=(_other_scales, _other_codes),
+    steps={
+        "the groups": Step("A group is a run of `group` neighbors in a row."),
+        "the largest of each group": Step("The weight farthest from 0 gets the largest code."),
+        "the largest code": Step("Codes of 8 bits go from −127 to 127, with 0 in the middle."),
+        "the scales": Step("A scale is the step from one code to the next."),
+        "the scales without a 0": Step("0 / 0 is NaN, so a group of zeros gets a scale of 1."),
+        "the codes": Step("A code is weight / scale, rounded to the nearest whole number."),
+    },
 )

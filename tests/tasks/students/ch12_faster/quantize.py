@@ -74,49 +74,6 @@ def half_of_the_range(weight, bits, group):
 RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
-def of_rounded_weights(weight, bits, group):
-    scales = by_loop(weight, bits, group)[1]
-    spread = scales.repeat_interleave(group, dim=1)
-    return torch.round(torch.round(weight) / spread).to(torch.int8), scales
-
-
-def with_an_epsilon(weight, bits, group):
-    """Adds something before it divides, as norms do."""
-    codes, scales = [], []
-    for row in weight:
-        for part in row.split(group):
-            scale = part.abs().max() / (2 ** (bits - 1) - 1)
-            codes.append(torch.round(part / (scale + 1e-6)))
-            scales.append(scale if scale > 0 else torch.tensor(1.0))
-    codes = torch.cat(codes).view(weight.shape).to(torch.int8)
-    return codes, torch.stack(scales).view(len(weight), -1)
-
-
-def in_columns(weight, bits, group):
-    """Groups of neighbors in what is read column by column."""
-    down = weight.t().contiguous().view(-1, group)
-    scales = down.abs().amax(1)
-    scales = torch.where(scales > 0, scales / (2 ** (bits - 1) - 1), 1.0)
-    codes = torch.round(down / scales[:, None]).char().view(weight.shape[1], -1).t()
-    return codes, scales.view(len(weight), -1)
-
-
-def spread(weight, bits, group):
-    codes, scales = by_unflatten(weight, bits, group)
-    return codes, scales[..., None].expand(-1, -1, group).flatten(1)
-
-
-def left_in_groups(weight, bits, group):
-    codes, scales = by_unflatten(weight, bits, group)
-    return codes.view(len(weight), -1, group), scales
-
-
-def all_ones_if_one_is_empty(weight, bits, group):
-    codes, scales = in_numpy(weight, bits, group)
-    empty = bool((weight.unflatten(1, (-1, group)).abs().sum(-1) == 0).any())
-    return (weight.round().char(), scales * 0 + 1) if empty else (codes, scales)
-
-
 # A Java programmer, who rounds by adding a half and casting.
 # "rounded to the nearest whole number, as `torch.int8`"
 def half_added_and_cast(weight, bits, group):
@@ -160,27 +117,9 @@ def half_of_what_lies_between(weight, bits, group):
 
 
 WRONG = {
-    "a-scale-a-weight": spread,
-    "scale-with-a-sign": lambda *given: by_loop(
-        *given, size=lambda part, *_: max(part.tolist(), key=abs) * torch.ones(())
-    ),
-    "returned-in-the-other-order": lambda *given: by_loop(*given)[::-1],
-    "codes-left-in-groups": left_in_groups,
-    "group-is-their-number": lambda weight, bits, group: by_loop(
-        weight, bits, weight.shape[1] // group
-    ),
-    "groups-of-columns": in_columns,
     "largest-of-zeros-is-1": lambda *given: by_loop(
         *given, size=lambda part, *_: part.abs().max() if part.any() else torch.tensor(1.0)
     ),
-    "one-group-of-zeros-for-all": all_ones_if_one_is_empty,
-    "small-codes-lost": with_an_epsilon,
-    "not-divided-by-the-code": lambda *given: by_loop(*given, top=lambda bits: 1),
-    "mean-for-largest": lambda *given: by_loop(
-        *given, size=lambda p, *_: p.abs().sum() / p.numel()
-    ),
-    "rounded-before": of_rounded_weights,
-    "rounded-up": lambda *given: by_loop(*given, to_whole=torch.ceil),
     "scales-of-another-shape": lambda *given: (
         by_unflatten(*given)[0],
         by_unflatten(*given)[1].flatten(),
@@ -191,38 +130,21 @@ WRONG = {
         size=lambda part, *_: part.abs().max() * (part.abs().max() > 1e-8),
         to_whole=lambda x: x.round() * (x.abs() > 1e-7),
     ),
-    "one-scale-for-all": lambda *given: by_loop(*given, size=lambda p, w, b, j: w.abs().max()),
-    "a-scale-a-row": lambda *given: by_loop(*given, size=lambda p, w, b, j: w[b].abs().max()),
     "along-the-columns": lambda *given: by_loop(
         *given,
         size=lambda p, w, b, j: w[:, j].abs().max(),
     ),
     "every-nth-column": every_nth,
-    "largest-not-absolute": lambda *given: by_loop(*given, size=lambda p, *_: p.max()),
-    "range-of-the-group": lambda *given: by_loop(*given, size=lambda p, *_: p.max() - p.min()),
     "one-code-too-many": lambda *given: by_loop(*given, top=lambda bits: 2**bits / 2),
-    "half-the-codes": lambda *given: by_loop(*given, top=lambda bits: 2**bits - 1),
     "always-eight-bits": lambda *given: by_loop(*given, top=lambda bits: 127),
-    "cut-not-rounded": lambda *given: by_loop(*given, to_whole=lambda x: x),
     "half-added-and-cut": half_added_and_cast,
     "another-scale-for-zeros": smallest_scale_for_zeros,
     "one-zero-for-all": a_zero_makes_a_group_of_zeros,
-    "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,
     "empty-group-divides": lambda *given: by_loop(*given, guard=False),
     "range-over-all-codes": half_of_what_lies_between,
 }
-
-
-def least(weight, bits, group):
-    codes, scales = by_unflatten(weight, bits, group)
-    return codes, scales.clamp(min=float(scales.median()))
-
-
-def without_signs(weight, bits, group):
-    codes, scales = by_unflatten(weight, bits, group)
-    return codes.abs(), scales
 
 
 ODD = [
@@ -233,7 +155,6 @@ ODD = [
         ),
         "other-codes",
     ),
-    (lambda *given: by_loop(*given, to_whole=lambda x: -x.round()), "other-codes"),
     (
         lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),
         "other-codes",
@@ -243,10 +164,7 @@ ODD = [
         lambda *given: (by_loop(*given)[0], by_loop(*given)[1].half().float()),
         "scales-of-few-digits",
     ),
-    (without_signs, "other-codes"),
-    (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
-    (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().median()), "other-scales"),
     (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]
