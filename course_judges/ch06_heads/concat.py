@@ -108,7 +108,6 @@ _scale_by_channels = families.scale_by_channels(
     lambda e: _scales(e, f"√C is {number(e.number('C') ** 0.5)}"), SUBSPACES
 )(Like("used-the-length-of-axis-0-of-query-for-D"))
 
-
 _scale_by_all_heads = mistake(
     "You divided the scores by the root of the sum of all head sizes.",
     lambda e: _scales(e, f"yours is {number(float(e.inputs['unequal_sizes'].sum()) ** 0.5)}"),
@@ -210,7 +209,6 @@ _sums_not_concatenates = mistake(
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads)).sum(dim=0))
 
-
 _interleaved = mistake(
     wording.INTERLEAVED,
     lambda e: unwrapped(f"""Your channel 1 belongs to head 1, but channels 0 … {e.number("D") - 1}
@@ -298,7 +296,6 @@ _last_head_missing = mistake(
     lambda e: shape(e, "equal"),
     also=(lambda x, heads: concatenate(x, heads[1:]),),
 )(lambda x, heads: concatenate(x, heads[:-1] or heads))
-
 
 _one_table_for_all = mistake(
     "You put queries and keys of all heads side by side and took one softmax for all of them.",

@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
 from course_judges.attention_weights import Weights, weights_behind
 from course_judges.ch06_heads import wording
-from course_judges.ch06_heads.attention import past
 from course_judges.ch06_heads.sections import (
     AVERAGE,
     LEAK,
@@ -25,25 +25,138 @@ from course_judges.ch06_heads.sections import (
     SUBSPACES,
     VIEW,
 )
-from course_judges.ch06_heads.variants import (
-    Variant,
-    across_heads,
-    by_view,
-    flat,
-    fused_attention,
-    head_by_head,
-    sideways,
-    stack,
-    windows,
-)
 from course_judges.ch06_heads.wording import largest_gap, rows_of_view
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
 from course_judges.wording import listed, number, row, unwrapped
 from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
+
+
+def fused_attention(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+    """(B, T, C) → (B, T, C); position t of head h sees the last reach[h] positions."""
+    T, H = x.shape[1], len(reach)
+    every = x @ qkv.T  # all queries, keys and values (B, T, 3·C)
+    q, k, v = every.chunk(3, dim=-1)
+    query = q.unflatten(-1, (H, -1)).transpose(1, 2)  # the queries (B, H, T, D)
+    key = k.unflatten(-1, (H, -1)).transpose(1, 2)  # the keys (B, H, T, D)
+    D = query.shape[-1]  # D
+    back = torch.arange(T)[:, None] - torch.arange(T)  # the distances back in time (T, T)
+    past = back >= 0  # the past (T, T)
+    near = back < torch.tensor(reach)[:, None, None]  # the windows (H, T, T)
+    seen = past & near  # what the heads may see (H, T, T)
+    scores = query @ key.mT / math.sqrt(D)  # the scores (B, H, T, T)
+    masked = scores.masked_fill(~seen, -torch.inf)  # the masked scores (B, H, T, T)
+    weights = masked.softmax(dim=-1)  # the weights (B, H, T, T)
+    value = v.unflatten(-1, (H, -1)).transpose(1, 2)  # the values (B, H, T, D)
+    merged = (weights @ value).transpose(1, 2).flatten(2)  # the merged heads (B, T, C)
+    return merged @ projection.T  # your output (B, T, C)
+
+
+_Answer = Callable[[Tensor, Tensor, Tensor, list[int]], Tensor]
+
+
+def _from_rows(rows: Callable[[Tensor, int], Tensor]) -> _Answer:
+    """The right layer with other rows of `qkv`, made from it and the number of heads."""
+    return lambda x, qkv, projection, reach: fused_attention(
+        x, rows(qkv, len(reach)), projection, reach
+    )
+
+
+def _thirds(order: tuple[int, int, int]) -> _Answer:
+    """The thirds of `qkv` with these numbers for queries, keys and values."""
+    return _from_rows(lambda qkv, _: torch.cat([qkv.chunk(3)[n] for n in order]))
+
+
+def _head_by_head(qkv: Tensor, H: int) -> Tensor:
+    """The rows in an order that makes each head's query, key and value lie side by side."""
+    return qkv.view(H, 3, -1, qkv.shape[1]).transpose(0, 1).reshape(qkv.shape)
+
+
+def _dealt_out(qkv: Tensor, H: int) -> Tensor:
+    """The rows in an order that deals channels out to the heads in turn."""
+    return qkv.view(3, -1, H, qkv.shape[1]).transpose(1, 2).reshape(qkv.shape)
+
+
+def _interleaving(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+    """The projection reads channels as if heads took turns."""
+    columns = projection.unflatten(1, (-1, len(reach))).transpose(1, 2).flatten(1)
+    return fused_attention(x, qkv, columns, reach)
+
+
+def _heads_of(x: Tensor, qkv: Tensor, H: int) -> Tensor:
+    """(B, T, C) → (3, B, H, T, D)."""
+    return (x @ qkv.T).unflatten(-1, (3, H, -1)).permute(2, 0, 3, 1, 4)
+
+
+def _heads_by_view(x: Tensor, qkv: Tensor, H: int) -> Tensor:
+    """The same, but heads are moved before time by view alone."""
+    return torch.stack(
+        [part.reshape(len(x), H, x.shape[1], -1) for part in (x @ qkv.T).chunk(3, dim=-1)]
+    )
+
+
+def _merged(found: Tensor) -> Tensor:
+    return found.transpose(1, 2).flatten(2)
+
+
+def _flat(found: Tensor) -> Tensor:
+    """(B, H, T, D) → (B, T, C) by view alone."""
+    return found.reshape(found.shape[0], found.shape[2], -1)
+
+
+def _windows(T: int, reach: list[int]) -> Tensor:
+    """(H, T, T) True where a position of a head may look."""
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return (back >= 0) & (back < torch.tensor(reach)[:, None, None])
+
+
+def _past(T: int) -> Tensor:
+    return torch.ones(T, T, dtype=torch.bool).tril()
+
+
+def _weighing(
+    weigh: Callable[[Tensor, int, list[int]], Tensor],
+    split: Callable[[Tensor, Tensor, int], Tensor] = _heads_of,
+    merge: Callable[[Tensor], Tensor] = _merged,
+) -> _Answer:
+    """Other weights, made from the scores (B, H, T, T), T and the reaches."""
+
+    def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+        query, key, value = split(x, qkv, len(reach))
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        return merge(weigh(scores, x.shape[1], reach) @ value) @ projection.T
+
+    return answer
+
+
+def _masked(
+    scores: Tensor,
+    T: int,
+    reach: list[int],
+    *,
+    visible: Callable[[int, list[int]], Tensor] = _windows,
+    fill: float = -math.inf,
+    nan: float = math.nan,
+) -> Tensor:
+    """Weights of what is visible; rows that see nothing hold `nan`."""
+    return scores.masked_fill(~visible(T, reach), fill).softmax(dim=-1).nan_to_num(nan)
+
+
+def _seeing(
+    visible: Callable[[int, list[int]], Tensor], fill: float = -math.inf, nan: float = math.nan
+) -> _Answer:
+    """Heads that see other positions."""
+    return _weighing(partial(_masked, visible=visible, fill=fill, nan=nan))
+
+
+def _reaching(change: Callable[[int, list[int]], list[int]]) -> _Answer:
+    """The right layer for other reaches, made from T and those that were given."""
+    return lambda x, qkv, projection, reach: fused_attention(
+        x, qkv, projection, change(x.shape[1], reach)
+    )
 
 
 def _view_effect(evidence: Evidence) -> str:
@@ -67,40 +180,36 @@ def _scale_effect(evidence: Evidence, yours: float) -> str:
 _PLAIN = ("plain",)
 _BOTH = ("plain", "reach")
 
-
 _no_transpose_at_all = mistake(
     "You split and merged the heads by `view` or `reshape` alone, without a transpose.",
     _view_effect,
     VIEW,
-)(Variant(split=by_view, merge=flat))
+)(_weighing(_masked, _heads_by_view, _flat))
 
 _view_without_transpose = mistake(
     wording.MOVED_BY_VIEW,
     lambda e: f"{_view_effect(e)} So the mask hides the wrong positions.",
     LEAK,
-)(Variant(split=by_view))
-
-_merge_without_transpose = mistake(
-    "You merged the heads by `view` or `reshape` alone, so positions get parts of others.",
-    _plain,
-    VIEW,
-)(Variant(merge=flat))
+)(_weighing(_masked, _heads_by_view))
 
 _attends_across_heads = mistake(
     "Time comes before the heads, so at each position the heads look at each other.",
     lambda e: unwrapped(f"""Your scores have shape ({e.number("B")}, {e.number("T")},
     {e.number("H")}, {e.number("H")}) instead of (B, H, T, T). {_plain(e)}"""),
     STACK,
-)(across_heads)
+)(
+    lambda x, qkv, projection, reach: (
+        F.scaled_dot_product_attention(*_heads_of(x, qkv, len(reach)).transpose(2, 3)).flatten(2)
+        @ projection.T
+    )
+)
 
 _other_layout = mistake(
     "You cut as if each head's query, key and value were side by side, as in the split task.",
     lambda e: unwrapped(f"""Here rows 0 … {e.number("C") - 1} of `qkv` make the queries of all
     heads. {_plain(e)}"""),
     STACK,
-)(Variant(split=head_by_head))
-
-_swapped_query_key = families.swapped_query_key(_plain, STACK)(Variant(order=(1, 0, 2)))
+)(_from_rows(_head_by_head))
 
 _thirds_mixed_up = mistake(
     "You mixed up the three parts of `qkv`.",
@@ -108,17 +217,11 @@ _thirds_mixed_up = mistake(
     and keys make the scores, and values are averaged. {_plain(e)}"""),
     STACK,
     also=tuple(
-        Variant(order=order)
+        _thirds(order)
         for order in itertools.product(range(3), range(3), range(3))
-        if order not in ((0, 1, 2), (1, 0, 2), (1, 2, 0), (0, 0, 2))
+        if order not in ((0, 1, 2), (1, 0, 2), (0, 0, 2))
     ),
-)(Variant(order=(0, 0, 2)))
-
-_values_first = mistake(
-    "You took the first third as values, but it holds queries, followed by keys and values.",
-    _plain,
-    STACK,
-)(Variant(order=(1, 2, 0)))
+)(_thirds((0, 0, 2)))
 
 _matrix_not_transposed = mistake(
     "You multiplied by the parts of `qkv` as they are, but matrices stored as (out, in) have to be "
@@ -126,59 +229,11 @@ _matrix_not_transposed = mistake(
     lambda e: unwrapped(f"""A square part fits either way, so there is no error. The layer is
     `x @ weight.T`. {_plain(e)}"""),
     STACK,
-)(Variant(transposes=False))
-
-_matrix_reshaped = mistake(
-    "You turned `qkv` from (3·C, C) to (C, 3·C) by `view` or `reshape`, which moves no entry.",
-    lambda e: f"A layer multiplies by the transposed matrix: `x @ qkv.T`. {_plain(e)}",
-    STACK,
-)(
-    lambda x, qkv, projection, reach: fused_attention(
-        x, qkv.reshape(qkv.shape[1], -1).T, projection, reach
-    )
-)
+)(_from_rows(lambda qkv, _: torch.cat([part.T for part in qkv.chunk(3)])))
 
 _scale_by_channels = families.scale_by_channels(
     lambda e: _scale_effect(e, e.number("C") ** 0.5), SUBSPACES
-)(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005
-
-_no_scale = families.no_scale(lambda e: _scale_effect(e, 1.0), SUBSPACES)(
-    Variant(scale=lambda C, D: 1.0)  # noqa: ARG005
-)
-
-_scale_without_root = mistake(
-    wording.SIZE_WITHOUT_ROOT,
-    lambda e: f"{_scale_effect(e, e.number('D'))} {wording.ROOT_TWICE}",
-    SUBSPACES,
-)(Variant(scale=lambda C, D: float(D)))  # noqa: ARG005
-
-_divided_by_2D = mistake(
-    wording.TWICE_THE_SIZE,
-    lambda e: f"{wording.ROOT_BY_PRECEDENCE} {_scale_effect(e, 2 * e.number('D'))}",
-    SUBSPACES,
-)(Variant(scale=lambda C, D: 2.0 * D))  # noqa: ARG005
-
-_scale_by_heads = mistake(
-    "You divided the scores by the root of the number of heads instead of √D.",
-    lambda e: _scale_effect(e, e.number("H") ** 0.5),
-    SUBSPACES,
-)(Variant(scale=lambda C, D: math.sqrt(C // D)))
-
-_scale_multiplied = mistake(
-    "You multiplied the scores by √D instead of dividing by it.",
-    lambda e: f"{wording.MULTIPLIED} {_plain(e)}",
-    SUBSPACES,
-)(Variant(scale=lambda C, D: D**-0.5))  # noqa: ARG005
-
-_scale_by_length = mistake(
-    "You divided the scores by √T, the root of the number of positions.",
-    lambda e: _scale_effect(e, e.number("T") ** 0.5),
-    SUBSPACES,
-)(
-    lambda x, qkv, projection, reach: Variant(
-        scale=lambda C, D: math.sqrt(x.shape[1])  # noqa: ARG005
-    )(x, qkv, projection, reach)
-)
+)(Like("used-the-length-of-axis-minus-1-of-x-for-D"))
 
 _scale_after_softmax = mistake(
     "You divided what the heads find by √D, instead of their scores.",
@@ -186,134 +241,55 @@ _scale_after_softmax = mistake(
     {number(e.number("D") ** -0.5)} instead of 1, and the scores stay too large. {_plain(e)}"""),
     SUBSPACES,
 )(
-    Variant(
-        scale=lambda C, D: 1.0,  # noqa: ARG005
-        merge=lambda found: found.transpose(1, 2).flatten(2) / math.sqrt(found.shape[-1]),
-    )
+    lambda x, qkv, projection, reach: _weighing(
+        lambda scores, T, reach: _masked(scores * (x.shape[2] // len(reach)) ** 0.5, T, reach)
+    )(x, qkv, projection / (x.shape[2] // len(reach)) ** 0.5, reach)
 )
 
 _no_causal_mask = families.no_causal_mask(
     lambda e: unwrapped(f"""Position 0 should see only itself, but yours averages {e.number("T")}
     positions. {_plain(e)}"""),
     cases=_BOTH,
-)(Variant(visible=lambda T, reach: torch.ones(len(reach), T, T, dtype=torch.bool)))
-
-_reach_without_past = mistake(
-    "Your windows end at the right place in the past, but they are open to the future.",
-    lambda e: f"Position 0 sees all {e.number('T')} positions. {_plain(e)}",
-    cases=_BOTH,
-)(Variant(visible=sideways))
+)(Like("used-or-instead-of-and-in-what-the-heads-may-see"))
 
 _windows_to_both_sides = mistake(
     "Your windows reach as far into the future as into the past.",
     lambda e: unwrapped(f"""A distance without its sign is small on both sides of a position, so
     `t − s` also has to be at least 0. {_reaches(e)}"""),
     cases=_BOTH,
-)(
-    Variant(
-        visible=lambda T, reach: (
-            (torch.arange(T)[:, None] - torch.arange(T)).abs() < torch.tensor(reach)[:, None, None]
-        )
-    )
-)
+)(_seeing(lambda T, reach: _windows(T, reach) | _windows(T, reach).mT))
 
-_upper_triangle = families.upper_triangle(_plain, cases=_BOTH)(
-    Variant(visible=lambda T, reach: windows(T, reach).mT)
-)
-
-_softmax_over_queries = families.softmax_over_queries(_plain, AVERAGE)(Variant(dim=-2))
-
-
-_softmax_over_heads = mistake(
-    "Your softmax runs over heads (`dim=1`) or over samples (`dim=0`) instead of positions.",
-    wording.OTHER_SOFTMAX,
-    AVERAGE,
-    also=(Variant(dim=0),),
-)(Variant(dim=1))
-
-
-@mistake(wording.MASK_ADDED, lambda e: f"{wording.MASK_OF_ONES} {_plain(e)}")
-def _mask_added_to_scores(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
-    B, T, _ = x.shape
-    query, key, value = stack(x @ qkv.T, B, T, len(reach))
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    weights = (scores + windows(T, reach)).softmax(dim=-1)
-    return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
-
-
-_zero_mask = families.zero_mask(_plain)(Variant(fill=0.0))
-
-_no_output_projection = mistake(
-    "You returned the merged heads without using the projection.",
-    lambda e: f"Without it, each head writes only to its own channels. {_plain(e)}",
-    PROJECTION,
-)(Variant(mix=lambda found, projection: found))  # noqa: ARG005
+_mask_added_to_scores = mistake(
+    wording.MASK_ADDED, lambda e: f"{wording.MASK_OF_ONES} {_plain(e)}"
+)(_weighing(lambda scores, T, reach: (scores + _windows(T, reach)).softmax(dim=-1)))
 
 _projection_not_transposed = mistake(
     "You multiplied by `projection`, but a matrix stored as (out, in) needs `.T`.",
     lambda e: f"It is square, ({e.number('C')}, {e.number('C')}), so both fit. {_plain(e)}",
     PROJECTION,
-)(Variant(mix=lambda found, projection: found @ projection))
+)(Like("left-out-the-transpose-in-your-output"))
 
-_reach_ignored = mistake(
-    "Your heads see all of their past, whatever `reach` says.", _reaches, cases=_BOTH
-)(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
-
-
-def _alike(one: Callable[[list[int]], int]) -> Callable[[int, list[int]], Tensor]:
-    """One reach for all heads, computed from all of theirs."""
-    return lambda T, reach: windows(T, [one(reach)] * len(reach))
-
-
-_one_reach_for_all = mistake(
-    "You gave all heads the reach of one of them, but each has its own.",
-    _reaches,
-    AVERAGE,
-    cases=(*_BOTH, "ends"),  # where the first is not the largest
-    also=tuple(Variant(visible=_alike(one)) for one in (max, min, lambda reach: reach[-1])),
-)(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
-
-_reach_one_too_many = mistake(
-    "Your windows hold one position too many, because the position itself counts.",
-    _reaches,
-    cases=_BOTH,
-)(Variant(visible=partial(windows, more=1)))
-
-_reach_one_too_few = mistake(
-    "Your windows hold one position too few, because the position itself counts only once.",
-    _reaches,
-    cases=_BOTH,
-)(Variant(visible=partial(windows, more=-1)))
-
-
-@mistake(
+_reach_after_softmax = mistake(
     "You took the softmax over all of the past and cut what is out of reach only afterwards.",
     lambda e: unwrapped(f"""The share of what you cut is missing, so rows sum to less than 1.
     {_reaches(e)}"""),
     cases=_BOTH,
+)(
+    _weighing(
+        lambda scores, T, reach: (
+            scores.masked_fill(~_past(T), -torch.inf).softmax(dim=-1) * _windows(T, reach)
+        )
+    )
 )
-def _reach_after_softmax(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
-    B, T, _ = x.shape
-    H = len(reach)
-    query, key, value = stack(x @ qkv.T, B, T, H)
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    weights = scores.masked_fill(~past(T), -torch.inf).softmax(dim=-1) * windows(T, reach)
-    return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
 
 
-def _scored_out_of_reach(
-    change: Callable[[Tensor, Tensor], Tensor],
-) -> Callable[..., Tensor]:
+def _scored_out_of_reach(change: Callable[[Tensor, Tensor], Tensor]) -> _Answer:
     """The future hidden, and scores out of reach only changed: (B, H, T, T), (H, T, T) → scores."""
-
-    def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
-        B, T, _ = x.shape
-        query, key, value = stack(x @ qkv.T, B, T, len(reach))
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-        scores = change(scores, windows(T, reach)).masked_fill(~past(T), -torch.inf)
-        return (scores.softmax(dim=-1) @ value).transpose(1, 2).flatten(2) @ projection.T
-
-    return answer
+    return _weighing(
+        lambda scores, T, reach: (
+            change(scores, _windows(T, reach)).masked_fill(~_past(T), -torch.inf).softmax(dim=-1)
+        )
+    )
 
 
 def _filled(fill: float, scores: Tensor, near: Tensor) -> Tensor:
@@ -336,43 +312,23 @@ _reach_from_the_start = mistake(
     "Your heads see the first `reach` positions of the text instead of the last ones they may see.",
     _reaches,
     cases=_BOTH,
-)(
-    Variant(
-        visible=lambda T, reach: past(T) & (torch.arange(T) < torch.tensor(reach)[:, None, None])
-    )
-)
-
-
-def _masked_by(
-    visible: Callable[[int, list[int]], Tensor], fill: float = -math.inf, *, kept: bool = True
-) -> Callable[..., Tensor]:
-    """An answer with other windows; if rows see nothing, NaN and means are kept, or set to 0."""
-
-    def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
-        B, T, _ = x.shape
-        query, key, value = stack(x @ qkv.T, B, T, len(reach))
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-        weights = scores.masked_fill(~visible(T, reach), fill).softmax(dim=-1)
-        found = (weights if kept else weights.nan_to_num(0.0)) @ value
-        return found.transpose(1, 2).flatten(2) @ projection.T
-
-    return answer
+)(_seeing(lambda T, reach: _past(T) & (torch.arange(T) < torch.tensor(reach)[:, None, None])))
 
 
 def _out_of_sight(T: int, reach: list[int]) -> Tensor:
-    return ~windows(T, reach)
+    return ~_windows(T, reach)
 
 
 _mask_turned_round = mistake(
     "Your mask is inverted, so your heads see exactly what they shouldn't.",
     lambda e: f"{wording.MASKS_DIFFER} {_plain(e)}",
     cases=_BOTH,
-    also=(_masked_by(_out_of_sight, -1e9), _masked_by(_out_of_sight, kept=False)),
-)(_masked_by(_out_of_sight))
+    also=(_seeing(_out_of_sight, -1e9), _seeing(_out_of_sight, nan=0.0)),
+)(_seeing(_out_of_sight))
 
 
 def _end_of_the_text(T: int, reach: list[int]) -> Tensor:
-    return past(T) & (torch.arange(T) >= T - torch.tensor(reach)[:, None, None])
+    return _past(T) & (torch.arange(T) >= T - torch.tensor(reach)[:, None, None])
 
 
 _reach_from_the_end = mistake(
@@ -380,8 +336,8 @@ _reach_from_the_end = mistake(
     lambda e: unwrapped(f"""The window of position t should end at t. Yours begins at T − `reach` in
     every row, so the first rows see nothing. {_reaches(e)}"""),
     cases=_BOTH,
-    also=(_masked_by(_end_of_the_text), _masked_by(_end_of_the_text, -1e9)),
-)(_masked_by(_end_of_the_text, kept=False))
+    also=(_seeing(_end_of_the_text), _seeing(_end_of_the_text, -1e9)),
+)(_seeing(_end_of_the_text, nan=0.0))
 
 
 def _slices(T: int, reach: list[int]) -> Tensor:
@@ -398,8 +354,8 @@ _slices_wrap = mistake(
     {e.number("T")}, the slice −1:1 begins at position {e.number("T") - 1}, so it is empty, and
     −{e.number("T") - 1}:2 begins at 1. Begin at max(0, t − `reach` + 1). {_plain(e)}"""),
     cases=_BOTH,
-    also=(_masked_by(_slices, kept=False), _masked_by(_slices, -1e9)),
-)(_masked_by(_slices))
+    also=(_seeing(_slices, nan=0.0), _seeing(_slices, -1e9)),
+)(_seeing(_slices))
 
 
 def _beside_a_low_score(evidence: Evidence) -> str:
@@ -424,34 +380,14 @@ _moderate_fill = mistake(
     _beside_a_low_score,
     AVERAGE,
     recognized=_right_but_for_a_fill,
-)(Variant(fill=-20.0))
+)(_weighing(partial(_masked, fill=-20.0)))
 
 _reach_capped_below_the_text = mistake(
     "However long the reach, your last position never sees the first.",
     lambda e: unwrapped(f"""The text has T = {e.number("T")} positions, so with a reach of
     {e.number("T")} or more, the last position sees all of them. Cap the reach at T."""),
     cases=_BOTH,
-)(Variant(visible=lambda T, reach: windows(T, [min(width, T - 1) for width in reach])))
-
-_reach_of_the_text_cut = mistake(
-    "If a reach is exactly as long as the text, your last position doesn't see the first.",
-    lambda e: unwrapped(f"""The text has T = {e.inputs["ends"].shape[1]} positions, so with a reach
-    of T, the last position sees all of them. Cap the reach at T, not at T − 1."""),
-    cases=(*_BOTH, "ends"),
-)(
-    Variant(
-        visible=lambda T, reach: windows(
-            T, [width if width > T else min(width, T - 1) for width in reach]
-        )
-    )
-)
-
-_reach_of_two_at_least = mistake(
-    "With a reach of 1, your positions see two, but they should see only themselves.",
-    lambda e: unwrapped(f"""The reach counts the position itself, so a reach of 1 means that
-    position and no other. {largest_gap(e, "ends")}"""),
-    cases=(*_BOTH, "ends"),
-)(Variant(visible=lambda T, reach: windows(T, [max(width, 2) for width in reach])))
+)(_reaching(lambda T, reach: [min(width, T - 1) for width in reach]))
 
 
 def _blocks(T: int, reach: list[int]) -> Tensor:
@@ -464,39 +400,37 @@ _blocks_not_windows = mistake(
     lambda e: unwrapped(f"""The first position of a block then sees only itself, whatever its reach.
     {_reaches(e)}"""),
     cases=_BOTH,
-)(Variant(visible=_blocks))
+)(_seeing(_blocks))
 
 
 def _first_seen_too(T: int, reach: list[int]) -> Tensor:
-    near = windows(T, reach)
+    near = _windows(T, reach)
     near[:, :, 0] = True
     return near
 
 
 _first_always_seen = mistake(
     "Your heads see the first position of the text, however far back it is.", _reaches, cases=_BOTH
-)(Variant(visible=_first_seen_too))
-
-
-def _dealt_out(x: Tensor, B: int, T: int, H: int) -> Tensor:
-    """(B, T, 3C) → (3, B, H, T, D), with channels dealt out to the heads in turn."""
-    return x.view(B, T, 3, -1, H).permute(2, 0, 4, 1, 3)
-
+)(_seeing(_first_seen_too))
 
 _heads_take_turns = mistake(
     wording.DEALT_OUT,
     lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} of the queries belong to head 0, so the
     C channels should be cut into (H, D), not (D, H). {_plain(e)}"""),
     STACK,
-    also=(Variant(split=_dealt_out, merge=lambda found: found.permute(0, 2, 3, 1).flatten(2)),),
-)(Variant(split=_dealt_out))
+    also=(
+        lambda x, qkv, projection, reach: _interleaving(
+            x, _dealt_out(qkv, len(reach)), projection, reach
+        ),
+    ),
+)(_from_rows(_dealt_out))
 
 _interleaved = mistake(
     wording.INTERLEAVED,
     lambda e: unwrapped(f"""When you merge the heads, channels 0 … {e.number("D") - 1} should all
     come from head 0. {_plain(e)}"""),
     STACK,
-)(Variant(merge=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+)(_interleaving)
 
 
 _LEAKS = (
@@ -524,7 +458,7 @@ def _attention(evidence: Evidence, case: str) -> tuple[Array, Array, Array, Arra
     found = split(np.linalg.solve(projection, evidence.yours(case).reshape(-1, C).T).T)
     scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(D)
     reach = evidence.inputs["reach"].tolist() if case.endswith("reach") else [T] * H
-    seen = np.broadcast_to(windows(T, reach).numpy()[:, None], scores.shape)
+    seen = np.broadcast_to(_windows(T, reach).numpy()[:, None], scores.shape)
     return found, value, scores, seen
 
 
@@ -578,45 +512,7 @@ def _of_other_heads(evidence: Evidence, case: str) -> str:
         np.allclose(one.mine, np.mean(right, axis=0), atol=1e-3) for one in shown
     ):
         return "All heads have the mean of their weights, but each should use its own."
-    for h, one in enumerate(shown):
-        same = [o for o, other in enumerate(right) if np.allclose(one.mine, other, atol=1e-3)]
-        if same and h not in same:
-            return f"Judging by the output, head {h} has the weights of head {same[0]}."
-    off = (not np.allclose(one.mine, one.right, atol=1e-3) for one in shown)
-    h = next((h for h, wrong in enumerate(off) if wrong), 0)
-    what, effect = shown[h].described()
-    return f"This is about head {h}, judging by the output. {what} {effect}"
-
-
-def _of_position_0(evidence: Evidence, case: str, b: int) -> str:
-    """A sentence on what position 0 holds instead of the values, if it is known."""
-    found, value, _, _ = _attention(evidence, case)
-    mine, right = found[:, b, 0], value[:, b, 0]  # (H, D)
-    projection = evidence.inputs["projection"].astype(float)
-
-    def same(one: Array, other: Array) -> bool:
-        return bool(np.allclose(one, other, rtol=1e-3, atol=1e-3))
-
-    if same(mine, right.clip(min=0)):
-        return " What your heads find is 0 where it should be negative, as after a ReLU."
-    if same(mine.ravel(), projection @ right.ravel()):
-        return " Your output is what you get if the projection is applied twice."
-    met = [next((o for o, one in enumerate(right) if same(own, one)), -1) for own in mine]
-    if -1 not in met and met != list(range(len(met))):
-        return f" What should be of heads {listed(range(len(met)))} is of heads {listed(met)}."
-    factor = float((mine * right).sum() / (right * right).sum())
-    if same(mine, factor * right) and abs(factor) > 1e-3:
-        return f" What your heads find there is {number(factor)} times their values."
-    factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)  # (H,)
-    if right.shape[1] > 1 and same(mine, factors[:, None] * right):
-        shared = math.isclose(factors.sum(), 1, abs_tol=1e-3)
-        why = ", which sum to 1, as after a softmax over the heads" if shared else ""
-        return f" What your heads find there is {row(factors)} times their values{why}."
     return ""
-
-
-def _span(first: int, last: int) -> str:
-    return f"positions {first} to {last}" if first < last else f"only position {last}"
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -631,19 +527,6 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     ):
         return None  # these say more
     good = np.asarray(close(mine, right).all(axis=(0, 2)))  # (T,)
-    if case == "reach":
-        t = int(np.argmin(good))
-        seen = ", ".join(
-            f"head {h} should see {_span(max(0, t - int(r) + 1), t)}"
-            for h, r in enumerate(e["reach"])
-        )
-        return Finding(
-            "reach-wrong",
-            "Your layer is right with reaches beyond the text, but not with shorter ones.",
-            f"With `reach` = [{listed(e['reach'])}], the first wrong position is {t}, where "
-            f"{seen}. {largest_gap(evidence, 'reach', t)}",
-            SAME,
-        )
     if good[0]:
         shown = _of_other_heads(evidence, case)
         advice = "At later positions the weights matter, too. "
@@ -662,8 +545,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "Even position 0, which sees only itself, is wrong.",
         "There each head finds the value of that position, whatever the scores are. In sample "
         f"{b}, the values of all heads begin with {row(value[:3])}, and the projection turns them "
-        f"into {row(right[b, 0, :3])}, but yours begins with {row(mine[b, 0, :3])}."
-        f"{_of_position_0(evidence, case, b)}",
+        f"into {row(right[b, 0, :3])}, but yours begins with {row(mine[b, 0, :3])}.",
         SAME,
     )
 
@@ -703,11 +585,6 @@ def _asked(evidence: Evidence, case: str) -> list[int]:
     return ([1, evidence.inputs["ends"].shape[1]] * H)[:H]
 
 
-def _first_wrong(evidence: Evidence) -> str:
-    """The case in which a layer is wrong if it is right with reaches beyond the text."""
-    return "ends" if evidence.same("reach") else "reach"
-
-
 def _as_seen(evidence: Evidence, case: str) -> str:
     seen = _seen_back(evidence, case) or ()
     wanted = (
@@ -716,16 +593,6 @@ def _as_seen(evidence: Evidence, case: str) -> str:
         else f"`reach` is [{listed(_asked(evidence, case))}]"
     )
     return f"Judging by your output, the reaches of your heads are [{listed(seen)}], but {wanted}."
-
-
-_reaches_of_other_heads = mistake(
-    "You gave reaches to the wrong heads.",
-    lambda e: f"{_as_seen(e, _first_wrong(e))} {largest_gap(e, _first_wrong(e))}",
-    recognized=lambda e: (
-        e.same("plain")
-        and sorted(_seen_back(e, _first_wrong(e)) or ()) == sorted(_asked(e, _first_wrong(e)))
-    ),
-)(Variant(visible=lambda T, reach: windows(T, reach[::-1])))
 
 
 def _other_reaches(evidence: Evidence) -> Finding | None:
@@ -738,6 +605,7 @@ def _other_reaches(evidence: Evidence) -> Finding | None:
         "Your heads don't see as many positions as their reach says.",
         f"{_as_seen(evidence, case)} {largest_gap(evidence, case)}",
         SAME,
+        tells=Tells.CAUSE,
     )
 
 
@@ -766,4 +634,34 @@ TASK = Task(
     properties=(_other_reaches, _shown_by_the_outputs, *_LEAKS, _wrong_at_some_positions),
     cases=_PLAIN,
     examples=(_worked_out,),
+    steps={
+        "all queries, keys and values": Step(
+            "`qkv` is stored as (out, in), so it has to be transposed, and a view moves no entry.",
+            STACK,
+        ),
+        "the queries": Step("A query says what a position looks for, in its own head.", STACK),
+        "the keys": Step("A key says what a position has to offer, in its own head.", STACK),
+        "D": Step("A score is a sum of D products, so D sets its scale.", SUBSPACES),
+        "the distances back in time": Step("Position s is t − s places back from position t."),
+        "the past": Step("A position may see itself and what is behind it, so t − s ≥ 0."),
+        "the windows": Step("A reach counts the position itself, so t − s is below it."),
+        "what the heads may see": Step("A head sees what is in its past and within its reach."),
+        "the scores": Step(
+            "Row t holds the scores of query t with all keys. A sum of D products spreads with √D.",
+            SUBSPACES,
+        ),
+        "the masked scores": Step(
+            "−inf is below every score, and e to the power of −inf is exactly 0.", AVERAGE
+        ),
+        "the weights": Step("Each row is an average of its own, so it sums to 1.", AVERAGE),
+        "the values": Step("A value is what a position passes on, in its own head.", STACK),
+        "the merged heads": Step(
+            "Only a transpose brings the heads of one position together before they are joined.",
+            VIEW,
+        ),
+        "your output": Step(
+            "Without the projection, each head writes only to its own channels.",
+            PROJECTION,
+        ),
+    },
 )

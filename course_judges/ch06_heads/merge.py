@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ from course_judges.ch06_heads.wording import INTERLEAVED, axes_apart, origin, sh
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import first_upper, listed, number, unwrapped
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 
 def merge_heads(found: Tensor, silenced: list[int]) -> Tensor:
@@ -122,14 +123,22 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
         times = float(np.median(ratio)) if kept.any() else 1.0
         same = np.allclose(ratio, times, rtol=1e-4)
         told = f"All of these are {number(times)} times what the heads found. " if same else ""
+        H, heard = evidence.number("H"), evidence.number("H") - len(asked[case])
+        scaled_up = same and bool(heard) and math.isclose(times, H / heard, rel_tol=1e-4)
+        if scaled_up:
+            told += (
+                f"That is {H} / {heard}, as dropout would scale up the heads that are left, but "
+            )
+            told += "a head should be heard as it is. "
         return Finding(
             "others-changed",
             "The zeros are where they should be, but some of the other entries are wrong.",
             which + told + _from(evidence, case),
             LOOK,
+            tells=Tells.CAUSE if scaled_up else Tells.PLACE,
         )
     missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
-    what = "some entries of silenced heads aren't 0, and some of the others are"
+    what, some_only = "some entries of silenced heads aren't 0, and some of the others are", False
     if not more.any():
         what = "some entries of silenced heads aren't 0"
         D = right.shape[-1] // evidence.number("H")
@@ -137,6 +146,8 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
         if done:
             heads = "head" if len(done) == 1 else "heads"
             which += f"Of these, you silenced only {heads} {listed(done)}. "
+            of_done = np.isin(np.arange(mine.shape[-1]) // D, done)
+            some_only = np.array_equal(mine, np.where(of_done, 0, evidence.right("all")))
     elif not missing.any():
         what = "some entries of heads that aren't silenced are 0, too"
     return Finding(
@@ -144,6 +155,7 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
         f"You merged the heads correctly, but {what}.",
         f"{which}{_zeroed(evidence, mine)} {_from(evidence, case)}",
         LOOK,
+        tells=Tells.CAUSE if some_only else Tells.PLACE,
     )
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import INTERLEAVED, largest_gap, shape
 from course_judges.equality import close
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
@@ -36,8 +36,9 @@ class MixedHeads(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
-        together = torch.cat([head(x) for head in self.heads], dim=-1)  # H × (B, T, D)
-        return self.projection(together)
+        found = [head(x) for head in self.heads]  # what the heads find (B, T, D)
+        together = torch.cat(found, dim=-1)  # the heads side by side (B, T, H·D)
+        return self.projection(together)  # your output (B, T, C)
 
 
 class _NormedEach(MixedHeads):
@@ -57,17 +58,10 @@ class _PlainList(nn.Module):
         return self.projection(torch.cat([head(x) for head in self.heads], dim=-1))
 
 
-def _refused(*sizes: str) -> Callable[[Evidence], bool]:
-    """True where the projection's weight was refused for having the shape of these sizes."""
-
-    def recognized(evidence: Evidence) -> bool:
-        raised = evidence.answers.errors.get("output")
-        have = tuple(evidence.number(size) for size in sizes)
-        return (
-            raised is not None and f"'projection.weight' has shape {have} instead" in raised.message
-        )
-
-    return recognized
+def _weight_is(evidence: Evidence, *shape: int) -> bool:
+    """True if the projection's weight was refused for having this shape."""
+    raised = evidence.answers.errors.get("output")
+    return raised is not None and f"'projection.weight' has shape {shape} instead" in raised.message
 
 
 def _has_no_bias(evidence: Evidence) -> bool:
@@ -160,7 +154,7 @@ class _NoOutputProjection(MixedHeads):
 @mistake(
     "Your projection takes C channels, but it should take those of all heads together.",
     _weight_shape("C", "C"),
-    recognized=_refused("C", "C"),
+    recognized=lambda e: _weight_is(e, e.number("C"), e.number("C")),
 )
 class _AssumesFullWidth(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -172,7 +166,7 @@ class _AssumesFullWidth(MixedHeads):
     "Your projection takes the channels of one head, but it should take all heads side by side.",
     _weight_shape("C", "D"),
     LIST,
-    recognized=_refused("C", "D"),
+    recognized=lambda e: _weight_is(e, e.number("C"), e.number("D")),
 )
 class _SumsNotConcatenates(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -183,21 +177,12 @@ class _SumsNotConcatenates(MixedHeads):
         return self.projection(torch.stack([head(x) for head in self.heads]).sum(dim=0))
 
 
-def _in_and_out_exchanged(evidence: Evidence) -> bool:
-    H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
-    raised = evidence.answers.errors.get("output")
-    return (
-        raised is not None
-        and f"'projection.weight' has shape {(H * D, C)} instead" in raised.message
-    )
-
-
 @mistake(
     "Your projection goes from C channels to H · D, but it should go from H · D to C.",
     lambda e: unwrapped(f"""The first argument of `nn.Linear` is the number of channels that come
     in. Here {e.number("H")} heads of {e.number("D")} give {e.number("H") * e.number("D")} channels,
     and {e.number("C")} should come out."""),
-    recognized=_in_and_out_exchanged,
+    recognized=lambda e: _weight_is(e, e.number("H") * e.number("D"), e.number("C")),
 )
 class _InAndOutExchanged(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -258,45 +243,6 @@ class _OneHeadUnmixed(MixedHeads):
 
 
 @mistake(
-    "You added the input to the output, but the layer should return only what it found.",
-    lambda e: unwrapped(f"""With a projection of zeros, your output still changes with x.
-    {largest_gap(e, "silent")}"""),
-)
-class _ResidualAdded(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + super().forward(x)
-
-
-@mistake(
-    "Your output goes through a ReLU, but the projection should be the last step.",
-    lambda e: unwrapped(f"""{float((e.right("output") < 0).mean()):.0%} of the right outputs are
-    negative, but none of yours are."""),
-)
-class _NonLinear(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).relu()
-
-
-@mistake(
-    "What the heads found goes through a ReLU before the projection.",
-    _between,
-)
-class _NonLinearBefore(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.cat([head(x) for head in self.heads], dim=-1).relu())
-
-
-@mistake(
-    "What the heads found goes through a softmax before the projection.",
-    lambda e: f"{_between(e)} A softmax belongs to the weights inside a head.",
-)
-class _SoftmaxBefore(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        found = torch.cat([head(x) for head in self.heads], dim=-1)
-        return self.projection(found.softmax(dim=-1))
-
-
-@mistake(
     INTERLEAVED,
     lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
     {largest_gap(e, "output")}"""),
@@ -338,12 +284,20 @@ def _bent_before(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
     return Answer
 
 
-_BENDS = (torch.tanh, torch.sigmoid, F.silu, F.leaky_relu, F.elu)
+_BENDS = (
+    torch.relu,
+    partial(torch.softmax, dim=-1),
+    torch.tanh,
+    torch.sigmoid,
+    F.silu,
+    F.leaky_relu,
+    F.elu,
+)
 
 _bent_output = mistake(
     "Your output goes through an activation, but the projection should be the last step.",
     lambda e: largest_gap(e, "output"),
-    also=tuple(_bent_after(bend) for bend in (*_BENDS, partial(torch.softmax, dim=-1))),
+    also=tuple(_bent_after(bend) for bend in _BENDS),
 )(_bent_after(F.gelu))
 
 _bent_between = mistake(
@@ -771,4 +725,12 @@ TASK = Task(
     ),
     cases=("output",),
     examples=(_changed_between, _worked_out),
+    steps={
+        "what the heads find": Step("Each head reads the input of the layer.", LIST),
+        "the heads side by side": Step(
+            "Nothing comes between the heads and the projection, and each head keeps its channels.",
+            LIST,
+        ),
+        "your output": Step("The projection is the last step, and nothing is done to its output."),
+    },
 )

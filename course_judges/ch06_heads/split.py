@@ -125,7 +125,6 @@ _view_without_transpose = mistake(
     VIEW,
 )(Like("used-view-or-reshape-instead-of-a-transpose-in-the-heads-in-front-of-time"))
 
-
 _time_last = mistake(
     "You swapped time and channels: (B, H, D, T).",
     lambda e: f"{shape(e, 'heads.query')} Transpose the keys where you need them, not here.",

@@ -25,20 +25,6 @@ MASKS_DIFFER = (
 MULTIPLIED = (
     "This makes scores larger, and a softmax of large scores sees almost only one position."
 )
-OTHER_SOFTMAX = (
-    "The future is hidden in all heads and samples alike, and a softmax over nothing but −inf is "
-    "NaN. Each row should be an average over the positions that it sees, `dim=-1`."
-)
-SIZE_WITHOUT_ROOT = "Your scores are divided by the head size instead of its root."
-ROOT_TWICE = (
-    "If you do divide by the root, it happens twice: in queries and in keys, or before "
-    "`scaled_dot_product_attention`, which divides as well."
-)
-TWICE_THE_SIZE = "You divided the scores by twice the head size instead of its root."
-ROOT_BY_PRECEDENCE = (
-    "This happens with `/ D ** 1 / 2`, because `**` binds more tightly than `/`: it divides by "
-    "D ** 1 and then by 2. Write `D ** 0.5`."
-)
 INTERLEAVED = "You interleaved the channels of the heads, but those of one head belong together."
 DEALT_OUT = (
     "You dealt the channels out to the heads in turn, but those of one head belong together."

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
 from course_judges.chance import softmax
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import right_when_called_again
-from course_judges.quoting import farthest, farthest_index, ratio
+from course_judges.quoting import farthest, farthest_index
 from course_judges.wording import row, unwrapped
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -34,7 +34,11 @@ class GatedFeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
-        return self.down(self.gate(x).relu() * self.up(x))
+        openings = self.gate(x)  # the openings of the gates (B, T, hidden)
+        gates = openings.relu()  # the gates (B, T, hidden)
+        values = self.up(x)  # the values (B, T, hidden)
+        passed = gates * values  # what goes through the gates (B, T, hidden)
+        return self.down(passed)  # your output (B, T, C)
 
 
 def _going(forward: Forward) -> type[GatedFeedForward]:
@@ -58,94 +62,11 @@ def _closed(evidence: Evidence) -> str:
     return f"{int((gates < 0).sum())} of {gates.size} gates are below 0 in this run"
 
 
-def _below_zero(evidence: Evidence) -> str:
-    values = evidence.inputs["open_x"] @ evidence.inputs["up"].T  # (B, T, hidden)
-    return f"{int((values < 0).sum())} of {values.size} values from `up` are below 0"
-
-
-def _sizes(evidence: Evidence) -> str:
-    return f"Your outputs are {ratio(evidence, 'mixed'):.2f} times as large as they should be."
-
-
-def _never_negative(evidence: Evidence) -> str:
-    right = evidence.right("mixed")
-    return unwrapped(f"""{int((right < 0).sum())} of {right.size} outputs should be negative here,
-    but yours are all at least {evidence.yours("mixed").min():.3g}. A branch must also be able to
-    lower the stream.""")
-
-
 _linear_twice = mistake(
     "You don't use the gate, so your two layers compute no more than a single linear layer could.",
     lambda e: unwrapped(f"""Without a nonlinearity `down(up(x))` is linear: it doubles when x
     doubles. {farthest(e, "mixed")}"""),
-)(_going(lambda m, x: m.down(m.up(x))))
-
-_gate_without_relu = mistake(
-    "Your gate has no ReLU, so it never closes.",
-    lambda e: f"{_closed(e)}, but values still go through all of them. {_sizes(e)}",
-)(_going(lambda m, x: m.down(m.gate(x) * m.up(x))))
-
-_gate_unused = mistake(
-    "You wrote the feed-forward network of the chapter, which has no gate.",
-    lambda e: f"Your ReLU acts on `up(x)`, and `gate` is never used. {farthest(e, 'open')}",
-)(_going(lambda m, x: m.down(m.up(x).relu())))
-
-_values_unused = mistake(
-    "You pass on the gate itself and leave out `up(x)`, which the gate should let through.",
-    lambda e: farthest(e, "open"),
-)(_going(lambda m, x: m.down(m.gate(x).relu())))
-
-_gate_twice = mistake(
-    "You multiplied the gate by itself and never used `up`.",
-    lambda e: f"The gate should let `up(x)` through. {farthest(e, 'open')}",
-    also=(_going(lambda m, x: m.down(m.gate(x).square())),),
-)(_going(lambda m, x: m.down(m.gate(x).relu() * m.gate(x))))
-
-_values_twice = mistake(
-    "You multiplied `up(x)` by itself and never used `gate`.",
-    lambda e: f"It is `gate(x)` that decides what goes through. {farthest(e, 'open')}",
-    also=(_going(lambda m, x: m.down(m.up(x).square())),),
-)(_going(lambda m, x: m.down(m.up(x).relu() * m.up(x))))
-
-_relu_on_the_values = mistake(
-    "You applied the ReLU to `up(x)`, but it belongs on the gate.",
-    lambda e: (
-        f"{_below_zero(e)} and are lost, although their gates are open. {farthest(e, 'open')}"
-    ),
-)(_going(lambda m, x: m.down(m.gate(x) * m.up(x).relu())))
-
-_relu_on_both = mistake(
-    "You applied a ReLU to both factors, but only the gate should have one.",
-    lambda e: (
-        f"{_below_zero(e)} and are lost, although their gates are open. {farthest(e, 'open')}"
-    ),
-)(_going(lambda m, x: m.down(m.gate(x).relu() * m.up(x).relu())))
-
-_relu_after_the_product = mistake(
-    "You applied the ReLU to the product, but it belongs on the gate, before you multiply.",
-    lambda e: unwrapped(f"""{_below_zero(e)} and are lost, although their gates are open. Two
-    negative factors, on the other hand, have a positive product, so it passes.
-    {farthest(e, "open")}"""),
-)(_going(lambda m, x: m.down((m.gate(x) * m.up(x)).relu())))
-
-_relu_at_the_end = mistake("You applied a ReLU to the network's output.", _never_negative)(
-    _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu())
-)
-
-_relu_at_the_end_alone = mistake(
-    "You applied the ReLU to the network's output, but it belongs on the gate.",
-    lambda e: f"{_closed(e)}, but values still go through all of them. {_never_negative(e)}",
-)(_going(lambda m, x: m.down(m.gate(x) * m.up(x)).relu()))
-
-_added_not_multiplied = mistake(
-    "You added the gate to the values instead of multiplying them.",
-    lambda e: f"A closed gate then adds 0, so it stops nothing. {farthest(e, 'mixed')}",
-)(_going(lambda m, x: m.down(m.gate(x).relu() + m.up(x))))
-
-_sigmoid_gate = mistake(
-    "Your gate is a sigmoid, but this task asks for a ReLU.",
-    lambda e: f"A sigmoid lies between 0 and 1 and never closes completely. {_sizes(e)}",
-)(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
+)(Like("left-out-the-factor-the-gates-in-what-goes-through-the-gates"))
 
 _smooth_gate = mistake(
     "Your gate bends smoothly, like SiLU, GELU or softplus, but this task asks for a ReLU.",
@@ -160,44 +81,6 @@ _smooth_gate = mistake(
         )
     ),
 )(_bent(nn.functional.silu))
-
-_tanh_gate = mistake(
-    "Your gate is a tanh, but this task asks for a ReLU.",
-    lambda e: unwrapped(f"""A tanh lies between −1 and 1. Where `gate(x)` is below 0, the tanh is
-    negative instead of 0. {farthest(e, "mixed")}"""),
-)(_going(lambda m, x: m.down(m.gate(x).tanh() * m.up(x))))
-
-_softmax_gate = mistake(
-    "You applied a softmax to the gates, but this task asks for a ReLU.",
-    lambda e: unwrapped(f"""After a softmax the gates of a position sum to 1, and none of them is
-    closed. {farthest(e, "mixed")}"""),
-)(_going(lambda m, x: m.down(m.gate(x).softmax(-1) * m.up(x))))
-
-_reversed_gate = mistake(
-    "Your gate is open below 0 and closed above, but it should be the other way round.",
-    lambda e: f"{_closed(e)} and should let nothing through. {farthest(e, 'mixed')}",
-)(_going(lambda m, x: m.down((-m.gate(x)).relu() * m.up(x))))
-
-_normed_inside = mistake(
-    "You normalized `x` inside the network, but that is the block's job.",
-    lambda e: f"The formula of this network has no norm. {farthest(e, 'mixed')}",
-)(_going(lambda m, x: GatedFeedForward.forward(m, nn.functional.layer_norm(x, x.shape[-1:]))))
-
-_absolute_gate = mistake(
-    "Your gate takes the absolute value, but a gate below 0 should be closed.",
-    lambda e: f"{_closed(e)}, and you open them as far as those above 0. {farthest(e, 'mixed')}",
-)(_going(lambda m, x: m.down(m.gate(x).abs() * m.up(x))))
-
-_squared_gate = mistake(
-    "You squared the gate, but an open gate should multiply by `gate(x)` itself.",
-    lambda e: f"A ReLU leaves positive numbers as they are. {farthest(e, 'open')}",
-)(_going(lambda m, x: m.down(m.gate(x).relu().square() * m.up(x))))
-
-_relu_at_the_start = mistake(
-    "You applied a ReLU to the network's input.",
-    lambda e: unwrapped(f"""{int((e.inputs["x"] < 0).sum())} of the {e.inputs["x"].size} numbers in
-    `x` are below 0, so they are lost. {farthest(e, "mixed")}"""),
-)(_going(lambda m, x: m.down(m.gate(x.relu()).relu() * m.up(x.relu()))))
 
 _leaky_gate = mistake(
     "Your gate lets a little through below 0, but a ReLU closes it completely.",
@@ -227,12 +110,6 @@ _closed_as_it_is = mistake(
     {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.gate(x).where(m.gate(x) > 0, m.gate(x).new_ones(())) * m.up(x))))
 
-_subtracted_not_multiplied = mistake(
-    "You took the difference of the gate and the values instead of multiplying them.",
-    lambda e: f"A closed gate is 0, so the difference stops nothing. {farthest(e, 'mixed')}",
-    also=(_going(lambda m, x: m.down(m.gate(x).relu() - m.up(x))),),
-)(_going(lambda m, x: m.down(m.up(x) - m.gate(x).relu())))
-
 _gate_as_a_switch = mistake(
     "Your gate only switches on and off, but an open gate should also multiply by `gate(x)`.",
     lambda e: unwrapped(f"""A ReLU is more than a comparison with 0, because it keeps numbers above
@@ -244,7 +121,7 @@ _residual_inside = mistake(
     lambda e: unwrapped(f"""Without `x` your output would be right. In a block, the stream would be
     added twice. {farthest(e, "mixed")}"""),
     STREAM,
-)(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
+)(Like("added-x-to-your-output"))
 
 
 _MISSHAPEN = re.compile(r"parameter '(gate|up|down)\.weight' has shape \((\d+), (\d+)\)")
@@ -411,6 +288,8 @@ _TOGETHER: dict[str, _Pair] = {
     "{} * {}": lambda g, u: g * u,
     "{} + {}": lambda g, u: g + u,
     "{} − {}": lambda g, u: g - u,
+    "{0}": lambda g, _: g,
+    "{1}": lambda _, u: u,
     "relu({} + {})": lambda g, u: _relu(g + u),
     "maximum({}, {})": np.maximum,
     "minimum({}, {})": np.minimum,
@@ -479,9 +358,11 @@ def _another_formula(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-formula",
         f"Your output is what `{outside.format(f'down({inside.format(product_)})')}` gives.",
-        "It should be what `down(relu(gate(x)) * up(x))` gives. "
+        "It should be what `down(relu(gate(x)) * up(x))` gives: a gate below 0 is closed, and an "
+        f"open gate lets `up(x)` through as it is, times `gate(x)`. "
         f"{farthest(evidence, 'mixed' if evidence.same('open') else 'open')}",
         FEED_FORWARD,
+        tells=Tells.CAUSE,
     )
 
 
@@ -523,4 +404,15 @@ TASK = Task(
     ),
     cases=("open", "mixed"),
     examples=(_worked_out,),
+    steps={
+        "the openings of the gates": Step("`gate(x)` decides how far each gate is open."),
+        "the gates": Step("A ReLU closes every gate below 0 and leaves the others as they are."),
+        "the values": Step("`up(x)` is what the gates let through, and it may be negative."),
+        "what goes through the gates": Step(
+            "A closed gate is 0, and only a product with 0 lets nothing through."
+        ),
+        "your output": Step(
+            "`down` comes last, so that the network can raise and lower the stream."
+        ),
+    },
 )

@@ -8,24 +8,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.quoting import farthest, farthest_index
 from course_judges.wording import first_upper, number, numbers_apart, unwrapped
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
 
 
 def group_norm(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
     """Each group of neighboring channels of each position, brought to mean 0 and variance 1."""
-    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
-    centred = parts - parts.mean(dim=-1, keepdim=True)
-    variance = centred.square().mean(dim=-1, keepdim=True)  # (B, T, G, 1)
-    normed = (centred / (variance + eps).sqrt()).flatten(-2)  # (B, T, C)
-    return gain * normed + shift
+    parts = x.unflatten(-1, (groups, -1))  # the groups (B, T, G, C / G)
+    mean = parts.mean(dim=-1, keepdim=True)  # the means (B, T, G, 1)
+    centred = parts - mean  # the centered groups (B, T, G, C / G)
+    variance = centred.square().mean(dim=-1, keepdim=True)  # the variances (B, T, G, 1)
+    deviation = (variance + eps).sqrt()  # the standard deviations (B, T, G, 1)
+    normed = (centred / deviation).flatten(-2)  # the normalized numbers (B, T, C)
+    return gain * normed + shift  # your output (B, T, C)
 
 
 def _over(*dims: int) -> Norm:
@@ -126,20 +127,6 @@ _eps_outside = mistake("You added `eps` after the root, but it belongs under the
     _divided(lambda biased, _, eps: biased.sqrt() + eps)
 )
 
-_variance_squared = mistake("You divided by the variance instead of its root.", _spread)(
-    _divided(lambda biased, _, eps: biased + eps)
-)
-
-
-@mistake(
-    "You divided by the mean distance from the mean instead of the root of the variance.", _spread
-)
-def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
-    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
-    centred = parts - parts.mean(dim=-1, keepdim=True)
-    return gain * (centred / (centred.abs().mean(dim=-1, keepdim=True) + eps)).flatten(-2) + shift
-
-
 _eps_as_a_floor = mistake(
     unwrapped("""Where the variance is above `eps`, your `eps` has no effect, but it should be added
     to every variance."""),
@@ -160,27 +147,7 @@ _eps_ignored = mistake(
     "Your function doesn't use the `eps` that it is given.",
     lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
     also=(_divided(lambda biased, _, eps: (biased + 1e-5).sqrt()),),  # noqa: ARG005
-)(_divided(lambda biased, _, eps: biased.sqrt()))  # noqa: ARG005
-
-_deviation_and_eps = mistake(
-    "Your variance divides by n − 1, and you added `eps` after the root.",
-    lambda e: unwrapped(f"""A layer norm takes the variance that divides by n (`correction=0`), adds
-    `eps` to it, and takes the root of the sum. {_spread(e)}"""),
-)(_divided(lambda _, unbiased, eps: unbiased.sqrt() + eps))
-
-_not_divided = mistake(
-    "You subtracted the mean, but you didn't divide by the root of the variance.", _spread
-)(_divided(lambda biased, *_: torch.ones_like(biased)))
-
-
-@mistake(
-    "You didn't subtract the mean.",
-    lambda e: f"You divided `x` itself by its root mean square. {_spread(e)}",
-)
-def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
-    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
-    size = (parts.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-    return gain * (parts / size).flatten(-2) + shift
+)(Like("left-out-eps-in-the-standard-deviations"))
 
 
 def _made_of(
@@ -210,23 +177,7 @@ _squares_of_x = mistake(
     "For the variance you squared `x` itself instead of its distance from the mean.",
     lambda e: unwrapped(f"""The variance is the mean of the squared distances from the mean.
     {_spread(e)}"""),
-)(_made_of(lambda parts, _: _mean(parts), lambda parts, _: _mean(parts.square())))
-
-_squares_added_up = mistake(
-    "You added up the squared distances from the mean, but you didn't take their mean.",
-    lambda e: unwrapped(f"""So you divide by √n times the standard deviation, with n the number of
-    channels in a group. {_spread(e)}"""),
-    also=(
-        lambda x, gain, shift, groups, eps: _divided(
-            lambda biased, _, eps: (biased * (x.shape[-1] // groups)).sqrt() + eps
-        )(x, gain, shift, groups, eps),
-    ),
-)(
-    _made_of(
-        lambda parts, _: _mean(parts),
-        lambda parts, _: (parts - _mean(parts)).square().sum(dim=-1, keepdim=True),
-    )
-)
+)(Like("used-the-groups-instead-of-the-centered-groups-in-the-variances"))
 
 _mean_over_the_positions = mistake(
     "You took the mean over the positions, but the variance over the channels.",
@@ -334,27 +285,11 @@ _over_the_batch = mistake(
     AXIS,
 )(_over(0, 1))
 
-_over_samples_only = mistake(
-    "You normalized over the samples of the batch, dimension 0.",
-    lambda e: f"The samples of a batch now depend on each other. {_moves(e)}",
-    AXIS,
-)(_over(0))
-
 _positions_together = mistake(
     "You took mean and variance over all positions of a sample together.",
     lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
     AXIS,
 )(_over(1, 2, 3))
-
-_gain_and_shift_forgotten = mistake(
-    "You left out the gain and the shift.",
-    lambda e: f"You return the normalized values without scaling them. {farthest(e, 'whole')}",
-)(lambda x, gain, shift, groups, eps: _plain(x, groups, eps))  # noqa: ARG005
-
-_shift_scaled = mistake(
-    "You added the shift before you multiplied by the gain, so the gain scaled the shift, too.",
-    lambda e: farthest(e, "whole"),
-)(lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift))
 
 _gain_before_the_norm = mistake(
     "You applied the gain and the shift to `x` before normalizing.",
@@ -370,17 +305,6 @@ _shift_goes_first = mistake(
     "You added the shift to `x` before normalizing, but the shift comes last, like the gain.",
     lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: gain * _plain(x + shift, groups, eps))
-
-_one_more_than_gain = mistake(
-    "You multiplied by 1 + gain instead of the gain itself.",
-    lambda e: farthest(e, "whole"),
-)(lambda x, gain, shift, groups, eps: group_norm(x, 1 + gain, shift, groups, eps))
-
-_groups_ignored = mistake(
-    "You normalized all channels of a position together, as if `groups` were 1.",
-    lambda e: f"{_in_groups(e)} If you do split something, is it the last dimension?",
-    cases=("whole", "groups"),
-)(_over(2, 3))
 
 
 @mistake(
@@ -587,18 +511,16 @@ def _other_statistics(evidence: Evidence) -> Finding | None:
         return None
     off = np.abs(subtracted - mean) / right + np.abs(np.log(np.abs(divisor) / right))
     place = farthest_index(off, np.zeros_like(off))
-    told = []
+    told, named = [], []
     if of_mean:
-        shown = numbers_apart(float(subtracted[place]), float(mean[place]))
-        told.append(
-            f"you subtract {shown[0]}{_by_name(_MEANS, parts, eps, subtracted)} instead of the"
-            f" mean, {shown[1]}"
-        )
+        named.append(_by_name(_MEANS, parts, eps, subtracted))
+        shown = numbers_apart(round(float(subtracted[place]), 6) + 0.0, float(mean[place]))
+        told.append(f"you subtract {shown[0]}{named[-1]} instead of the mean, {shown[1]}")
     if of_divisor:
+        named.append(_by_name(_DIVISORS, parts, eps, divisor))
         shown = numbers_apart(float(divisor[place]), float(right[place]))
         told.append(
-            f"you divide by {shown[0]}{_by_name(_DIVISORS, parts, eps, divisor)} instead of"
-            f" √(variance + eps), which is {shown[1]}"
+            f"you divide by {shown[0]}{named[-1]} instead of √(variance + eps), which is {shown[1]}"
         )
     what = {
         (True, False): "You divide by the right number, but you don't subtract the group's mean.",
@@ -628,6 +550,7 @@ def _other_statistics(evidence: Evidence) -> Finding | None:
         f"In group {place[2]} of position {place[1]} of sample {place[0]}, {', and '.join(told)}."
         f"{in_all}",
         NORM,
+        tells=Tells.CAUSE if all(named) else Tells.PLACE,
     )
 
 
@@ -662,6 +585,21 @@ _DIVISORS: dict[str, _Statistic] = {
     ),
     "that of the group with the largest variance": lambda p, eps: np.sqrt(
         _var(p).max(axis=2, keepdims=True) + eps + 0 * _var(p)
+    ),
+    "the root of the variance that divides by n − 1, plus eps": lambda p, eps: (
+        np.sqrt(_var(p, 1)) + eps
+    ),
+    "the mean distance from the mean": lambda p, _: np.abs(p - p.mean(axis=-1, keepdims=True)).mean(
+        axis=-1, keepdims=True
+    ),
+    "the mean distance from the mean plus eps": lambda p, eps: (
+        np.abs(p - p.mean(axis=-1, keepdims=True)).mean(axis=-1, keepdims=True) + eps
+    ),
+    "the root of the sum of squared distances, not of their mean": lambda p, eps: np.sqrt(
+        _var(p) * p.shape[-1] + eps
+    ),
+    "the root of the sum of squared distances, not of their mean, plus eps": lambda p, eps: (
+        np.sqrt(_var(p) * p.shape[-1]) + eps
     ),
     "√(variance + eps · groups)": lambda p, eps: np.sqrt(_var(p) + eps * p.shape[2]),
     "√(variance + eps / n), with n the channels of a group": lambda p, eps: np.sqrt(
@@ -699,12 +637,14 @@ def _other_gain(evidence: Evidence) -> Finding | None:
     )
     rows, wanted = mine.reshape(-1, mine.shape[-1]), normed.reshape(-1, mine.shape[-1])
     x, y = wanted - wanted.mean(axis=0), rows - rows.mean(axis=0)
+    if not x.any(axis=0).all():
+        return None
     factor = (x * y).sum(axis=0) / (x * x).sum(axis=0)
     added = rows.mean(axis=0) - factor * wanted.mean(axis=0)
     if not np.allclose(factor * wanted + added, rows, atol=1e-3):
         return None
     gain, shift = (evidence.inputs[name].astype(float) for name in ("gain", "shift"))
-    told = []
+    told, known_all = [], True
     for verb, name, mine_by_channel, right in (
         ("multiply by", "gain", factor, gain),
         ("add", "shift", added, shift),
@@ -712,9 +652,11 @@ def _other_gain(evidence: Evidence) -> Finding | None:
         if np.allclose(mine_by_channel, right, atol=1e-3):
             continue
         known = {"1 / gain": 1 / gain, "gain²": gain**2, "the shift": shift, "−shift": -shift}
+        known |= {"the shift times the gain, as if it were added first": gain * shift}
         known |= {"|gain|": abs(gain), "−gain": -gain, "1 + gain": 1 + gain}
         known |= {"the gain": gain, "": np.ones_like(gain), " ": np.zeros_like(gain)}
         named = [n for n, v in known.items() if np.allclose(mine_by_channel, v, atol=1e-3)]
+        known_all = known_all and bool(named)
         if len(rows) < _FEW and not named:
             return None  # two points are always on a straight line
         which = f", {named[0]}," if named and named[0].strip() else ""
@@ -730,6 +672,7 @@ def _other_gain(evidence: Evidence) -> Finding | None:
         "You normalize correctly, but you don't use gain and shift as the task asks.",
         first_upper(f"{', and '.join(told)}."),
         NORM,
+        tells=Tells.CAUSE if known_all else Tells.PLACE,
     )
 
 
@@ -778,31 +721,6 @@ def _constant_group_off(evidence: Evidence) -> Finding | None:
     )
 
 
-def _worked_out(evidence: Evidence) -> Finding | None:
-    """One number, followed from the mean and variance of its group to gain and shift."""
-    case = "groups" if evidence.same("whole") else "whole"
-    mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
-        return None
-    b, t, c = farthest_index(mine, right)
-    size = evidence.number("C") // (1 if case == "whole" else evidence.number("groups"))
-    first = c // size * size
-    group = evidence.inputs["x"][b, t, first : first + size].astype(float)
-    eps = float(evidence.inputs["eps"])
-    normed = (evidence.inputs["x"][b, t, c] - group.mean()) / np.sqrt(group.var() + eps)
-    gain, shift = (number(float(evidence.inputs[name][c])) for name in ("gain", "shift"))
-    return Finding(
-        "another-norm",
-        "Your output isn't the normalized `x` with gain and shift.",
-        f"At position {t} of sample {b}, channels {first} to {first + size - 1} are normalized "
-        f"together. Their mean is {number(group.mean())} and their variance {number(group.var())}, "
-        f"so with eps = {eps:g} channel {c} becomes {number(float(normed))}. Times its gain, "
-        f"{gain}, plus its shift, {shift}, this makes {number(float(right[b, t, c]))}, but yours "
-        f"is {number(float(mine[b, t, c]))}.",
-        NORM,
-    )
-
-
 TASK = Task(
     "A norm in groups",
     group_norm,
@@ -820,6 +738,19 @@ TASK = Task(
         _other_gain,
         _channels_moved,
     ),
-    examples=(_worked_out,),
     cases=("whole",),
+    steps={
+        "the groups": Step("A group is C / groups channels next to each other."),
+        "the means": Step("Each group of each position is centered around its own mean.", AXIS),
+        "the centered groups": Step("What is left has mean 0 in each group."),
+        "the variances": Step(
+            "The variance of a group is the mean of its squared distances from its mean.", AXIS
+        ),
+        "the standard deviations": Step(
+            "The root of the variance is the size of a typical distance, and `eps` under the root "
+            "keeps it from being 0."
+        ),
+        "the normalized numbers": Step("Divided by their typical size, they have variance 1."),
+        "your output": Step("Gain and shift come last, so that they are what is left to learn."),
+    },
 )

@@ -11,7 +11,7 @@ from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.properties import integers
 from course_judges.wording import results_by_name, unwrapped
 from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES, flags
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding, Section, Tells
 
 
 @dataclass(frozen=True)
@@ -437,23 +437,19 @@ def _of_a_part(evidence: Evidence, part: str) -> str:
     return _by_how_much(evidence, *counts)
 
 
-def _about_a_part(evidence: Evidence, part: str) -> str:
-    """What is wrong with the count of a part."""
-    other = _computed_with(evidence, part)
-    if other:
-        return f"Your count of `{part}` is what it would be with {other}."
-    return f"Your count of `{part}` is {_of_a_part(evidence, part) or 'wrong'}."
-
-
 def _one_part_is_off(evidence: Evidence) -> Finding | None:
     for part in COUNTED[:-1]:
-        if not _exact(*_of(part))(evidence):
-            return Finding(
-                f"miscounted-{part.replace('_', '-')}",
-                _about_a_part(evidence, part),
-                _told(evidence, part),
-                COUNT,
-            )
+        if _exact(*_of(part))(evidence):
+            continue
+        other = _computed_with(evidence, part)
+        how = f"what it would be with {other}" if other else _of_a_part(evidence, part) or "wrong"
+        return Finding(
+            f"miscounted-{part.replace('_', '-')}",
+            f"Your count of `{part}` is {how}.",
+            _told(evidence, part),
+            COUNT,
+            tells=Tells.CAUSE if other else Tells.PLACE,
+        )
     return None
 
 
@@ -474,10 +470,6 @@ _no_output_projection = _counted_wrong(
     lambda s: s.N * 3 * s.C**2,
     "You left out the projection after the heads.",
     "It has C² weights, and a bias with C entries if `bias` is True.",
-)
-
-_projection_without_bias = _counted_wrong(
-    "attention", lambda s: s.N * 4 * s.C**2, "You left out the bias of the projection."
 )
 
 _bias_on_every_layer = _counted_wrong(
@@ -511,24 +503,6 @@ _projection_bias_of_every_head = _counted_wrong(
     "You counted the projection's bias once per head, but all heads share one with C entries.",
 )
 
-_one_block_only = _counted_wrong(
-    "attention",
-    lambda s: 4 * s.C**2 + s.bias * s.C,
-    "You counted the attention of one block only, but there are `n_layer` blocks.",
-)
-
-_one_network_only = _counted_wrong(
-    "feed_forward",
-    lambda s: 2 * s.C * s.F + s.bias * (s.F + s.C),
-    "You counted the feed-forward network of one block only, but there are `n_layer` blocks.",
-)
-
-_norms_of_one_block = _counted_wrong(
-    "norms",
-    lambda s: 3 * (1 + s.bias) * s.C,
-    "You counted the norms of one block and the final one, but there are `n_layer` blocks.",
-)
-
 _both_biases_hidden = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.F),
@@ -539,12 +513,6 @@ _width_as_a_multiple = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * (s.F // s.C) * s.C**2 + s.bias * (s.F // s.C + 1) * s.C),
     "You assumed that `hidden` is a multiple of C, but it can be any number.",
-)
-
-_hidden_ignored = _counted_wrong(
-    "feed_forward",
-    lambda s: s.N * (8 * s.C**2 + 5 * s.bias * s.C),
-    "You assumed a hidden dimension of 4 C instead of using `hidden`.",
 )
 
 _one_layer_of_two = _counted_wrong(
@@ -559,23 +527,10 @@ _biases_of_one_block = _counted_wrong(
     "You counted the biases of one block only, but each of the `n_layer` has its own.",
 )
 
-_biases_forgotten = _counted_wrong(
-    "feed_forward",
-    lambda s: s.N * 2 * s.C * s.F,
-    "You left out the biases of the feed-forward network.",
-    "One has `hidden` entries and the other has C.",
-)
-
 _same_bias_twice = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
     "You gave both biases C entries, but a bias is as long as its layer's output.",
-)
-
-_bias_always = _counted_wrong(
-    "feed_forward",
-    lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
-    "You counted the biases of the feed-forward network even when `bias` is False.",
 )
 
 _one_norm_for_two = _counted_wrong(
@@ -595,12 +550,6 @@ _final_norm_without_shift = _counted_wrong(
     "You left out the shift of the norm after the last block, which has one like the others.",
 )
 
-_gains_only = _counted_wrong(
-    "norms",
-    lambda s: (2 * s.N + 1) * s.C,
-    "You counted only the gains of the norms, but they also have shifts if `bias` is True.",
-)
-
 _no_gains_without_bias = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
@@ -611,12 +560,6 @@ _final_shift_alone = _counted_wrong(
     "norms",
     lambda s: 2 * s.N * s.C + (1 + s.bias) * s.C,
     "You counted a shift only for the norm after the last block, but the others have one, too.",
-)
-
-_shift_always = _counted_wrong(
-    "norms",
-    lambda s: (2 * s.N + 1) * 2 * s.C,
-    "You counted the norms' shifts even when `bias` is False.",
 )
 
 _norm_per_position = _counted_wrong(
@@ -631,7 +574,6 @@ _positions_forgotten = _counted_wrong(
     "You left out the table of positions.",
     "It has `block_size` rows with C entries each.",
 )
-
 
 _shared_table_in_the_output = mistake(
     "With tied weights you count the shared table in `output` instead of `embeddings`.",
@@ -650,12 +592,6 @@ _tied_counted_twice = mistake(
     lambda e: f"The output layer has no table of its own then. {_told(e, 'output')}",
     cases=_of("embeddings", "output"),
 )(_but(output=lambda s: s.V * s.C))
-
-_tied_the_other_way = _counted_wrong(
-    "output",
-    lambda s: s.V * s.C if s.tied else 0,
-    "You count the output layer when it is tied, but not when it is a separate layer.",
-)
 
 _output_with_bias = _counted_wrong(
     "output",

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.describing import WRITTEN_OVER
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
 from course_judges.wording import first_upper, index, listed, number, row, unwrapped
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
 
@@ -32,9 +32,13 @@ class ResidualStream(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
+        N = len(self.branches)
         for branch in self.branches:
-            x = x + branch(x) / math.sqrt(len(self.branches))
-        return x
+            read = x  # what a branch reads (B, T, C)
+            written = branch(read)  # what a branch returns (B, T, C)
+            share = written / math.sqrt(N)  # what a branch adds (B, T, C)
+            x = x + share  # the stream (B, T, C)
+        return x  # your output (B, T, C)
 
 
 class _Listed(nn.Module):
@@ -137,15 +141,6 @@ def _read_normed(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
-def _only(which: int, count: bool) -> type[nn.Module]:
-    """One branch alone, divided by the root of how many there are, or by 1."""
-
-    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
-        return x + branches[which](x) / math.sqrt(len(branches) if count else 1)
-
-    return _going(forward)
-
-
 def _by_the_turn(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for turn, branch in enumerate(branches, start=1):
         x = x + branch(x) / math.sqrt(turn)
@@ -161,12 +156,6 @@ def _read_divided(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
 def _read_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x = x + branch(x.detach()) / math.sqrt(len(branches))
-    return x
-
-
-def _without_the_last(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
-    for branch in branches[:-1]:
-        x = x + branch(x) / math.sqrt(len(branches))
     return x
 
 
@@ -239,78 +228,20 @@ def _gradients_of_the_branches(evidence: Evidence) -> str:
 
 _CASES = ("stream.out",)
 
-
 _no_residual = mistake(
     "Your branches replace the stream instead of adding to it.",
     lambda e: f"No skip connection carries the input to the end. {_both(e)}",
-)(_step(lambda x, written, n: written / math.sqrt(n)))  # noqa: ARG005
+)(Like("left-out-x-in-the-stream"))
 
 _no_residual_no_scale = mistake(
     "Your branches run one after the other, without a skip connection and without the 1 / √N.",
     lambda e: f"Each branch replaces the stream instead of adding to it. {_both(e)}",
 )(_step(lambda x, written, n: written))  # noqa: ARG005
 
-_residual_twice = mistake(
-    "You added the stream twice at each branch.",
-    lambda e: unwrapped(f"""So it doubles {e.number("N")} times, which makes it
-    {2 ** e.number("N")} times as large. {_both(e)}"""),
-)(_step(lambda x, written, n: x + x + written / math.sqrt(n)))
-
-_scale_missing = mistake(
-    "You didn't divide the branches' outputs by √N.",
-    lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
-)(_step(lambda x, written, n: x + written))  # noqa: ARG005
-
-_divided_by_N = mistake(
-    "You divided by N instead of √N.",
-    lambda e: unwrapped(f"""The sum of N independent outputs grows like √N, not like N, so your
-    branches contribute too little. {_both(e)}"""),
-)(_step(lambda x, written, n: x + written / n))
-
-_divided_by_2N = mistake(
-    "You divided by 2 N instead of √N.",
-    lambda e: unwrapped(f"""Did you write `N ** 1 / 2`? Python reads it as `(N ** 1) / 2`, because
-    `**` comes before `/`. Write `N ** 0.5`. {_both(e)}"""),
-)(_step(lambda x, written, n: x + written / n / 2))
-
-_divided_by_root_2N = mistake(
-    "You divided by √(2 N) instead of √N.",
-    lambda e: f"N already counts every branch, not every block of two branches. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(2 * n)))
-
-_divided_by_the_channels = mistake(
-    "You divided by √C instead of √N, the root of the number of branches.",
-    lambda e: f"Here C is {e.number('C')} and N is {e.number('N')}. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(x.shape[-1])))  # noqa: ARG005
-
-_multiplied_by_the_root = mistake("You multiplied by √N instead of dividing by it.", _both)(
-    _step(lambda x, written, n: x + written * math.sqrt(n))
-)
-
 _divided_by_the_turn = mistake(
     "You divided each branch by the root of its own number in the list instead of √N.",
     lambda e: f"The first branch is divided by 1, the second by √2, and so on. {_both(e)}",
 )(_going(_by_the_turn))
-
-_divided_by_one_more = mistake(
-    "You divided by √(N + 1) instead of √N.",
-    lambda e: f"N is the number of branches, and the input doesn't count as one. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(n + 1)))
-
-_divided_by_one_less = mistake(
-    "You divided by √(N − 1) instead of √N.",
-    lambda e: f"N counts all branches, including the first and the last. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(max(n - 1, 1))))
-
-_divided_by_the_length = mistake(
-    "You divided by √T, with T the number of positions, instead of √N.",
-    lambda e: f"Here T is {e.number('T')} and N is {e.number('N')}. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(x.shape[1])))  # noqa: ARG005
-
-_divided_by_the_samples = mistake(
-    "You divided by √B, with B the number of samples, instead of √N.",
-    lambda e: f"Here B is {e.number('B')} and N is {e.number('N')}. {_both(e)}",
-)(_step(lambda x, written, n: x + written / math.sqrt(len(x))))  # noqa: ARG005
 
 _weights_changed = mistake(
     "You changed the parameters of the branches.",
@@ -373,57 +304,6 @@ _scaled_at_the_end = mistake(
     "You divided the sum of all branches once at the end instead of each output before adding it.",
     lambda e: f"The later branches then read a stream that is too large. {_both(e)}",
 )(_going(_sum_scaled_at_the_end))
-
-_last_branch_alone = mistake(
-    "Your module uses only the last branch.",
-    lambda e: unwrapped(f"""You were given {e.number("N")}. Do they overwrite one another under the
-    same name? {_both(e)}"""),
-    also=(_only(-1, count=True),),
-)(_only(-1, count=False))
-
-_first_branch_alone = mistake(
-    "Your module uses only the first branch.",
-    lambda e: f"You were given {e.number('N')}. {_both(e)}",
-    also=(_only(0, count=True),),
-)(_only(0, count=False))
-
-_one_branch_for_all = mistake(
-    "You ran the same branch every time instead of each one once.",
-    lambda e: f"There are {e.number('N')} branches, and each has its own parameters. {_both(e)}",
-    also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
-)(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
-
-
-def _some_of_them(
-    chosen: Callable[[Sequence[nn.Module]], Sequence[nn.Module]], *, counted: bool
-) -> type[nn.Module]:
-    """Some of the branches, divided by the root of their own number or of all branches'."""
-
-    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
-        left = chosen(branches)
-        for branch in left:
-            x = x + branch(x) / math.sqrt(len(left) if counted else len(branches))
-        return x
-
-    return _going(forward)
-
-
-_last_branch_forgotten = mistake(
-    "You left out the last branch.",
-    lambda e: f"You were given {e.number('N')} branches. {_both(e)}",
-    also=(_some_of_them(lambda branches: branches[:-1], counted=True),),
-)(_going(_without_the_last))
-
-_first_branch_forgotten = mistake(
-    "You left out the first branch.",
-    lambda e: f"You were given {e.number('N')} branches. {_both(e)}",
-    also=(_some_of_them(lambda branches: branches[1:], counted=True),),
-)(_some_of_them(lambda branches: branches[1:], counted=False))
-
-_wrong_order = mistake(
-    "You ran the branches in reverse order, from last to first.",
-    lambda e: farthest(e, "stream.out"),
-)(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
 
 
 def _order(evidence: Evidence) -> list[int]:
@@ -523,12 +403,6 @@ _nothing_learns = mistake(
     cases=("stream.out", "gradient"),
 )(_going(lambda branches, x: ResidualStream(list(branches))(x).detach()))
 
-_root_rounded = mistake(
-    "You divided by √N rounded to an integer, but it shouldn't be rounded.",
-    lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
-    also=(_step(lambda x, written, n: x + written / round(math.sqrt(n))),),
-)(_step(lambda x, written, n: x + written / math.isqrt(n)))
-
 
 @mistake(
     "Your values are right, but you changed the list of branches that you were given.",
@@ -575,14 +449,26 @@ def _another_factor(evidence: Evidence) -> Finding | None:
         f"Each output is divided by √N, with N = {N} the number of branches."
         f"{_source(evidence, factor)} {_both(evidence)}",
         STREAM,
+        tells=Tells.CAUSE,
     )
 
 
 def _source(evidence: Evidence, factor: float) -> str:
-    """Where such a factor may come from; empty if it is none that we know, or may be two."""
+    """Where such a factor may come from; empty if it is none that we know."""
     B, T, C, N = (evidence.number(name) for name in ("B", "T", "C", "N"))
     known = {
+        "1, so you divide by nothing": 1,
+        "√N, so you multiply where you should divide": N**0.5,
+        "1 / N. The sum of N independent outputs grows like √N, not like N": 1 / N,
+        "1 / (2 · N). Python reads `N ** 1 / 2` as `(N ** 1) / 2`, so write `N ** 0.5`": 0.5 / N,
         "2 / N. Python reads `N ** 1 / 2` as `(N ** 1) / 2`, so write `N ** 0.5`": 2 / N,
+        "1 / √(2 · N), but N already counts every branch": (2 * N) ** -0.5,
+        "1 / √(N + 1), but the input doesn't count as a branch": (N + 1) ** -0.5,
+        "1 / √(N − 1), but N counts all branches": max(N - 1, 1) ** -0.5,
+        "1 / √N with a root that is rounded to an integer": 1 / round(N**0.5),
+        "1 / √C, with C the number of channels": C**-0.5,
+        "1 / √T, with T the number of positions": T**-0.5,
+        "1 / √B, with B the number of samples": B**-0.5,
         "−1 / √N, so you subtract what you should add": -(N**-0.5),
         "1 / N²": N**-2,
         "1 / ∛N": N ** (-1 / 3),
@@ -596,7 +482,7 @@ def _source(evidence: Evidence, factor: float) -> str:
     if N == 1:  # of a single branch, too many of them are alike
         return ""
     words = [name for name, value in known.items() if abs(factor - value) < 1e-4]
-    return f" Yours is {words[0]}." if len(words) == 1 else ""
+    return f" Yours is {', or '.join(words)}." if words else ""
 
 
 def _made_of(values: Array, known: Sequence[Array]) -> Array | None:
@@ -663,6 +549,21 @@ def _changed(evidence: Evidence, values: Array, known: Sequence[Array]) -> Findi
     return None
 
 
+def _other_calls(evidence: Evidence) -> Finding | None:
+    """Branches are left out, or run again, or run in another order."""
+    called, N = evidence.answers.array("reads.called"), evidence.number("N")
+    if evidence.same("stream.out") or called is None or called.tolist() == list(range(N)):
+        return None
+    ran = f"you ran {listed(called)}" if len(called) else "you ran none"
+    return Finding(
+        "other-calls",
+        "You don't run each branch once, in the order of the list.",
+        f"With N = {N} branches, counted from 0, {ran}. {_both(evidence)}",
+        STREAM,
+        tells=Tells.CAUSE,
+    )
+
+
 def _another_sum(evidence: Evidence) -> Finding | None:
     """The first branch that reads another sum of the input and earlier outputs than it should, or
     else the sum that is returned.
@@ -671,15 +572,8 @@ def _another_sum(evidence: Evidence) -> Finding | None:
     mine, x, N = evidence.yours("stream.out"), evidence.inputs["x"], evidence.number("N")
     if evidence.same("stream.out") or called is None or reads is None or not len(called):
         return None
-    if mine.shape != x.shape or reads.shape != (len(called), *x.shape):
+    if mine.shape != x.shape or reads.shape != (N, *x.shape):
         return None
-    if called.tolist() != list(range(N)):
-        return Finding(
-            "other-calls",
-            "You don't run each branch once, in the order of the list.",
-            f"With N = {N} branches, counted from 0, you ran {listed(called)}. {_both(evidence)}",
-            STREAM,
-        )
     written = [
         np.tanh(read @ weight.T) * 2
         for read, weight in zip(reads, evidence.inputs["weights"], strict=True)
@@ -817,6 +711,7 @@ TASK = Task(
         Part("The branches' parameters belong to the module.", 1, matches("parameters")),
     ),
     properties=(
+        _other_calls,
         _counted,
         _another_factor,
         _another_sum,
@@ -828,4 +723,14 @@ TASK = Task(
     examples=(_worked_out,),
     uncompared=("reads",),
     cases=_CASES,
+    steps={
+        "what a branch reads": Step("Each branch reads the stream as it is when its turn comes."),
+        "what a branch returns": Step("A branch returns what it has to say about the stream."),
+        "what a branch adds": Step(
+            "The sum of N independent outputs grows like √N, so each is divided by √N, with N the "
+            "number of branches."
+        ),
+        "the stream": Step("A branch adds to the stream and replaces nothing."),
+        "your output": Step("After the last branch, the stream is returned as it is."),
+    },
 )

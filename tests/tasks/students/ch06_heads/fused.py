@@ -1,7 +1,5 @@
 """Students' answers to 06/fused."""
 
-from functools import partial
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -236,25 +234,11 @@ WRONG = {
     "moderate-fill": fused(fill=-20.0),
     "scores-out-of-reach": future_hidden_reach_changed,
     "thirds-mixed-up": fused(thirds=(0, 2, 1)),
-    "scale-by-heads": fused(scale=lambda C, H: H**0.5),
-    "scale-multiplied": fused(scale=lambda C, H: (C // H) ** -0.5),
-    "windows-to-both-sides": fused(mask=lambda t, s, reach, h: (t - s).abs() < reach[h]),
-    "upper-triangle": fused(mask=lambda t, s, reach, h: (s >= t) & (s - t < reach[h])),
     "mask-turned-round": fused(
         mask=lambda t, s, reach, h: ~(in_past(t, s, reach, h) & (t - s < reach[h]))
     ),
-    "softmax-over-heads": fused(dim=1),
-    "scale-by-length": lambda x, qkv, w, reach: fused(scale=lambda C, H: x.shape[1] ** 0.5)(
-        x, qkv, w, reach
-    ),
     "heads-take-turns": heads_dealt_out,
     "interleaved": findings_dealt_out,
-    "reach-of-the-text-cut": lambda x, qkv, w, reach: fused_by_loop(
-        x, qkv, w, [r - (r == x.shape[1]) for r in reach]
-    ),
-    "reach-of-two-at-least": lambda x, qkv, w, reach: fused_by_loop(
-        x, qkv, w, [r + (r == 1) for r in reach]
-    ),
     "blocks-not-windows": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s // reach[h] == t // reach[h])
     ),
@@ -262,47 +246,22 @@ WRONG = {
     "first-always-seen": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & ((s > t - reach[h]) | (s == 0))
     ),
-    "matrix-reshaped": lambda x, qkv, w, reach: fused_by_sdpa(
-        x, qkv.view(x.shape[2], -1).mT, w, reach
-    ),
-    "scale-without-root": fused(scale=lambda C, H: C // H),
-    "divided-by-2D": fused(scale=lambda C, H: C // H * 2),
     "mask-added-to-scores": mask_as_numbers,
     "reach-after-softmax": out_of_reach_cut_late,
     "reach-from-the-start": reach_counts_from_the_start,
     "reach-capped-below-the-text": reach_ends_before_the_whole_text,
     "no-transpose-at-all": fused(split="", merge=""),
     "view-without-transpose": fused(split=""),
-    "merge-without-transpose": fused(merge=""),
     "attends-across-heads": heads_see_heads,
     "other-layout": as_in_task_three,
-    "swapped-query-key": fused(thirds=(1, 0, 2)),
-    "values-first": fused(thirds=(1, 2, 0)),
     "matrix-not-transposed": fused_with_a_matrix_not_transposed,
     "scale-by-channels": fused(scale=lambda C, H: C**0.5),
     "scale-after-softmax": lambda x, qkv, w, reach: fused(scale=lambda C, H: 1)(
         x, qkv, w / (len(w) / len(reach)) ** 0.5, reach
     ),
-    "no-scale": fused(scale=lambda C, H: 1),
     "no-causal-mask": fused(mask=lambda t, s, reach, h: (s + t) > -1),
-    "reach-without-past": fused(mask=lambda t, s, reach, h: s > t - reach[h]),
-    "softmax-over-queries": fused(dim=2),
-    "zero-mask": fused(fill=0.0),
-    "no-output-projection": fused(end=lambda y, w: y),
+    "windows-to-both-sides": fused(mask=lambda t, s, reach, h: (t - s).abs() < reach[h]),
     "projection-not-transposed": fused(end=torch.matmul),
-    "reach-ignored": fused(mask=in_past),
-    "one-reach-for-all": fused(
-        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[0])
-    ),
-    "reach-one-too-many": fused(
-        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s >= t - reach[h])
-    ),
-    "reach-one-too-few": fused(
-        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[h] + 1)
-    ),
-    "reaches-of-other-heads": fused(
-        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[-1 - h])
-    ),
 }
 
 
@@ -317,20 +276,11 @@ def caps_the_list(x, qkv, w, reach):
     return fused_by_sdpa(x, qkv, w, reach)
 
 
-def bonus_within_reach(s, r):
-    return s + torch.ones_like(s).triu(1 - r)
-
-
 ODD = [
-    (fused(scale=lambda C, H: C // H / 2), "other-weights"),
+    (fused(scale=lambda C, H: C // H / 2), "used-half-of-D-instead-of-root-of-D-in-the-scores"),
     (one_table, "some-positions"),
-    (partial(future_hidden_reach_changed, change=bonus_within_reach), "scores-out-of-reach"),
     (caps_the_list, "changes-its-input"),
-    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
     (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "other-reaches"),
-    (with_reach(lambda reach, T: sorted(reach, reverse=True)), "reaches-of-other-heads"),
-    (with_reach(lambda reach, T: [sum(reach) // len(reach)] * len(reach)), "other-reaches"),
-    (with_reach(lambda reach, T: [min(r, T - 2) for r in reach]), "other-reaches"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(), "axis-of-one"),
     (
         lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x.mean(1, keepdim=True),
@@ -341,28 +291,5 @@ ODD = [
         "mixes-the-batch",
     ),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "first-missing"),
-    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "other-weights"),
+    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "doubled-your-output"),
 ]
-
-
-# --- Answers that no list names ---
-
-
-def split(x, qkv, H):
-    B, T, C = x.shape
-    return (x @ qkv.T).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
-
-
-# "each head has a *reach* of its own"
-def reach_of_the_farthest(x, qkv, projection, reach):
-    T = x.shape[1]
-    query, key, value = split(x, qkv, len(reach))
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    visible = (back >= 0) & (back < max(reach))
-    found = F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
-    return found.transpose(1, 2).flatten(2) @ projection.T
-
-
-UNLISTED = {
-    5: [(reach_of_the_farthest, "one-reach-for-all")],
-}

@@ -219,7 +219,7 @@ ODD = [
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(), "axis-of-one"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(0), "axis-of-one"),
     (lambda found, silenced: merge_by_list(found.relu(), silenced), "zeros-for-nobody"),
-    (lambda found, silenced: merge_rightly(found.flip(2)), "entries-from-elsewhere"),
+    (lambda found, silenced: merge_by_list(found.flip(2), silenced), "entries-from-elsewhere"),
     (
         lambda found, silenced: merge_rightly(found) * (0 if silenced else 1),
         "wrong-zeros",

@@ -83,27 +83,6 @@ class FirstHeadAgain(MixedPlainly):
         return self.projection(self.parts[0](x).repeat(1, 1, len(self.parts)))
 
 
-class WithResidual(MixedPlainly):
-    def forward(self, x):
-        x = x + super().forward(x)
-        return x
-
-
-class ReluAfter(MixedPlainly):
-    def forward(self, x):
-        return F.relu(super().forward(x))
-
-
-class ReluBefore(MixedPlainly):
-    def join(self, found):
-        return torch.cat([f.clamp(min=0) for f in found], -1)
-
-
-class SoftmaxBefore(MixedPlainly):
-    def join(self, found):
-        return torch.cat(found, -1).softmax(-1)
-
-
 class Dealt(MixedPlainly):
     def join(self, found):
         B, T, _ = found[0].shape
@@ -302,10 +281,6 @@ WRONG = {
     "sums-not-concatenates": Added,
     "no-bias": NoBias,
     "shared-head": FirstHeadAgain,
-    "residual-added": WithResidual,
-    "non-linear": ReluAfter,
-    "non-linear-before": ReluBefore,
-    "softmax-before": SoftmaxBefore,
     "interleaved": Dealt,
     "heads-reversed": Backwards,
     "list-not-ModuleList": InAList,
@@ -437,21 +412,7 @@ class DropoutAfterTheProjection(nn.Module):
         return self.dropout(self.projection(together))
 
 
-# "Nothing else happens: no activation, no dropout, nothing added."
-class NormalizedAtTheEnd(nn.Module):
-    def __init__(self, heads, head_size, n_embd):
-        super().__init__()
-        self.heads = nn.ModuleList(heads)
-        self.projection = nn.Linear(len(heads) * head_size, n_embd)
-        self.norm = nn.LayerNorm(n_embd)
-
-    def forward(self, x):
-        together = torch.cat([head(x) for head in self.heads], dim=-1)
-        return self.norm(self.projection(together))
-
-
 UNLISTED = {
     1: [(HeadsDetached, "findings-times-a-factor")],
     4: [(DropoutAfterTheProjection, "not-repeatable")],
-    5: [(NormalizedAtTheEnd, "more-parameters")],
 }

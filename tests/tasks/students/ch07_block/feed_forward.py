@@ -127,44 +127,18 @@ class GateOpenOrClosed(nn.Module):
 
 
 WRONG = {
-    "gate-twice": gated(lambda self, x: self.down(self.gate(x).clamp(min=0) ** 2)),
-    "values-twice": gated(lambda self, x: self.down(F.relu(self.up(x)) ** 2)),
     "closed-as-it-is": gated(
         lambda self, x: self.down(
             torch.where(self.gate(x) > 0, self.gate(x) * self.up(x), self.up(x))
         )
     ),
-    "subtracted-not-multiplied": gated(
-        lambda self, x: self.down(self.up(x) - F.relu(self.gate(x)))
-    ),
     "other-widths": FourTimesAsWide,
     "one-layer-for-two": WeightsShared,
-    "tanh-gate": gated(lambda self, x: self.down(self.up(x) * torch.tanh(self.gate(x)))),
-    "softmax-gate": gated(lambda self, x: self.down(self.up(x) * F.softmax(self.gate(x), dim=2))),
-    "reversed-gate": gated(lambda self, x: self.down(self.up(x) * -self.gate(x).clamp(max=0))),
-    "normed-inside": gated(
-        lambda self, x: gated_by_where(self, nn.LayerNorm(x.shape[-1]).requires_grad_(False)(x))
-    ),
-    "absolute-gate": gated(lambda self, x: self.down(torch.abs(self.gate(x)) * self.up(x))),
-    "squared-gate": gated(lambda self, x: self.down(F.relu(self.gate(x)) ** 2 * self.up(x))),
-    "relu-at-the-start": gated(lambda self, x: gated_by_where(self, x.clamp(min=0))),
     "more-layers": OneLayerMore,
     "limited-gate": GateEndsAtOne,
     "leaky-gate": GateLeaks,
     "with-biases": GatedWithBiases,
     "linear-twice": gated(lambda self, x: x @ self.up.weight.T @ self.down.weight.T),
-    "gate-without-relu": gated(lambda self, x: self.down(self.up(x) * self.gate(x))),
-    "gate-unused": gated(lambda self, x: self.down(F.relu(self.up(x)))),
-    "values-unused": gated(lambda self, x: self.down(F.relu(self.gate(x)))),
-    "relu-on-the-values": gated(lambda self, x: self.down(F.relu(self.up(x)) * self.gate(x))),
-    "relu-on-both": gated(lambda self, x: self.down(F.relu(self.up(x)) * F.relu(self.gate(x)))),
-    "relu-after-the-product": gated(lambda self, x: self.down(F.relu(self.up(x) * self.gate(x)))),
-    "relu-at-the-end": gated(lambda self, x: F.relu(gated_by_where(self, x))),
-    "relu-at-the-end-alone": gated(
-        lambda self, x: self.down(self.up(x) * self.gate(x)).clamp(min=0)
-    ),
-    "added-not-multiplied": gated(lambda self, x: self.down(self.up(x) + F.relu(self.gate(x)))),
-    "sigmoid-gate": gated(lambda self, x: self.down(self.up(x) / (1 + (-self.gate(x)).exp()))),
     "gate-as-a-switch": GateOpenOrClosed,
     "smooth-gate": gated(
         lambda self, x: self.down(self.up(x) * self.gate(x) * self.gate(x).sigmoid())
@@ -190,18 +164,17 @@ ODD = [
     ),
     (
         gated(lambda self, x: torch.tanh(self.down(F.relu(self.gate(x)) * self.up(x)))),
-        "another-formula",
+        "put-a-tanh-around-your-output",
     ),
     (
         gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(F.relu(x)))),
         "another-formula",
     ),
     (gated(lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))), "smooth-gate"),
-    (gated(lambda self, x: self.down(F.softplus(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
     (
         gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(x.roll(1, 1)))),
-        "wrong-when-open",
+        "moved-the-values-one-place-on-along-the-axis-before-the-last",
     ),
     (gated(lambda self, x: self.down(self.gate(x).abs() ** 1.5 * self.up(x))), "wrong-when-open"),
     (
@@ -212,7 +185,7 @@ ODD = [
     (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),
     (lambda n_embd, hidden: nn.Linear(n_embd, n_embd), "error"),
     (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "last-missing"),
-    (gated(lambda self, x: gated_by_where(self, x) + 1), "constant-difference"),
+    (gated(lambda self, x: gated_by_where(self, x) + 1), "added-1-to-your-output"),
 ]
 
 

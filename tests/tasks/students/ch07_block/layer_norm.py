@@ -63,10 +63,6 @@ def along(*dims):
     return norming(lambda part: part.mean(dims, keepdim=True), dims)
 
 
-def whole_layer_norm(x, gain, shift, groups, eps):
-    return F.layer_norm(x, (x.shape[-1],), gain, shift, eps)
-
-
 def every_other_channel(x, gain, shift, groups, eps):
     y = torch.empty_like(x)
     for g in range(groups):
@@ -190,10 +186,6 @@ def _norm(x, gain, shift, groups, eps, dim=-1, power=0.5):
     return ((parts - mean) / (variance + eps) ** power).view(B, T, C) * gain + shift
 
 
-def one_plus_gain(x, gain, shift, groups, eps):
-    return _norm(x, 1 + gain, shift, groups, eps)
-
-
 # "Gain and shift have one entry for each channel": here each group uses those of the first
 def gain_of_the_first_group(x, gain, shift, groups, eps):
     B, T, C = x.shape
@@ -248,10 +240,6 @@ WRONG = {
     "squares-of-x": norming(
         own_mean, divide=lambda p, eps: (p.pow(2).mean(-1, keepdim=True) + eps).sqrt()
     ),
-    "squares-added-up": norming(
-        own_mean,
-        divide=lambda p, eps: ((p - own_mean(p)).pow(2).sum(-1, keepdim=True) + eps).sqrt(),
-    ),
     "mean-of-the-position": of_the_whole(mean=True, variance=False),
     "variance-of-the-position": of_the_whole(mean=False, variance=True),
     "eps-elsewhere": lambda x, gain, shift, groups, eps: (
@@ -260,15 +248,9 @@ WRONG = {
     "normed-twice": twice_normed,
     "first-group-forgotten": all_but_the_first,
     "one-gain-a-group": gain_for_a_group,
-    "deviation-and-eps": norming(own_mean, divide=lambda p, eps: p.std(-1, keepdim=True) + eps),
-    "not-divided": norming(own_mean, divide=lambda p, eps: 1),
-    "one-more-than-gain": one_plus_gain,
     "gain-of-the-first-group": gain_of_the_first_group,
     "groups-for-their-width": size_for_number,
     "last-group-forgotten": last_group_is_forgotten,
-    "mean-distance": norming(
-        own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().mean(-1, keepdim=True) + eps
-    ),
     "eps-as-a-floor": eps_as_the_smallest_variance,
     "gain-goes-first": gain_goes_in_first,
     "shift-goes-first": lambda x, gain, shift, groups, eps: (
@@ -281,36 +263,17 @@ WRONG = {
     "eps-outside": norming(
         own_mean, divide=lambda p, eps: p.std(-1, correction=0, keepdim=True) + eps
     ),
-    "variance-squared": norming(
-        own_mean, divide=lambda p, eps: p.var(-1, correction=0, keepdim=True) + eps
-    ),
     "eps-ignored": lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, 0),
-    "no-mean": lambda x, gain, shift, groups, eps: (
-        (
-            x.unflatten(-1, (groups, -1))
-            / x.unflatten(-1, (groups, -1)).pow(2).mean(-1, keepdim=True).add(eps).sqrt()
-        ).flatten(2)
-        * gain
-        + shift
-    ),
     "over-the-sequence": along(1),
     "over-the-batch": lambda x, gain, shift, groups, eps: (
         F.batch_norm(x.transpose(1, 2), None, None, gain, shift, True, eps=eps)
     ).transpose(1, 2),
-    "over-samples-only": along(0),
     "positions-together": lambda x, gain, shift, groups, eps: (
         F.layer_norm(x, x.shape[1:], eps=eps) * gain + shift
-    ),
-    "gain-and-shift-forgotten": lambda x, gain, shift, groups, eps: norm_by_library(
-        x, 1, 0, groups, eps
-    ),
-    "shift-scaled": lambda x, gain, shift, groups, eps: norm_by_loop(
-        x, gain, shift * gain, groups, eps
     ),
     "gain-before-the-norm": lambda x, gain, shift, groups, eps: norm_by_library(
         x * gain + shift, 1, 0, groups, eps
     ),
-    "groups-ignored": whole_layer_norm,
     "groups-interleaved": every_other_channel,
     "across-the-groups": along(2),
     "last-group-for-all": norming(lambda p: own_mean(p)[:, :, -1:]),
@@ -344,7 +307,7 @@ ODD = [
         norming(
             own_mean, divide=lambda p, eps: (p.var(-1, keepdim=True, correction=0) + eps) ** -0.5
         ),
-        "other-statistics",
+        "multiplied-instead-of-dividing-by-the-standard-deviations-in-the-normalized-numbers",
     ),
     (
         norming(own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().amax(-1, True)),
@@ -359,7 +322,7 @@ ODD = [
     (lambda x, gain, shift, groups, eps: x.mean(-1), "shape"),
     (
         lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, eps) + 1,
-        "constant-difference",
+        "added-1-to-your-output",
     ),
     (lambda x, gain, shift, groups, eps: x / 0, "not-finite"),
     (lambda x, gain, shift, groups, eps: x[99], "error"),
@@ -367,12 +330,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def gain_of_the_group(x, gain, shift, groups, eps):
-    C = x.shape[-1]
-    gain = gain[: C // groups].repeat(groups)
-    return _norm(x, gain, shift, groups, eps)
 
 
 def shift_subtracted(x, gain, shift, groups, eps):
@@ -392,32 +349,10 @@ def centers_in_place(x, gain, shift, groups, eps):
     return gain * (parts / (variance + eps).sqrt()).view(B, T, C) + shift
 
 
-# takes `Tensor.split` for `Tensor.chunk`: "into `groups` groups of neighbors", not of so many each
-def groups_of_so_many_channels(x, gain, shift, groups, eps):
-    normed = []
-    for part in x.split(groups, dim=-1):
-        mean = part.mean(dim=-1, keepdim=True)
-        variance = part.var(dim=-1, keepdim=True, unbiased=False)
-        normed.append((part - mean) / torch.sqrt(variance + eps))
-    return torch.cat(normed, dim=-1) * gain + shift
-
-
-def eps_as_floor_of_the_norm(x, gain, shift, groups, eps):
-    """Uses F.normalize, whose eps is a floor of the length and isn't added to the variance."""
-    B, T, C = x.shape
-    parts = x.view(B, T, groups, C // groups)
-    centered = parts - parts.mean(dim=-1, keepdim=True)
-    normed = F.normalize(centered, dim=-1, eps=eps) * math.sqrt(C // groups)
-    return gain * normed.view(B, T, C) + shift
-
-
 UNLISTED = {
     1: [
-        (gain_of_the_group, "gain-of-the-first-group"),
-        (shift_subtracted, "other-gain"),
+        (shift_subtracted, "subtracted-instead-of-adding-shift-in-your-output"),
         (eps_squared, "other-statistics"),
     ],
     5: [(centers_in_place, "changes-its-input")],
-    9: [(groups_of_so_many_channels, "groups-for-their-width")],
-    15: [(eps_as_floor_of_the_norm, "eps-as-a-floor")],
 }

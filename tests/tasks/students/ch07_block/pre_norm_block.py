@@ -73,12 +73,6 @@ def after_the_sum(self, x, memory):
     return self.feed_forward_norm(x + self.ffn(x))
 
 
-def after_the_branch(self, x, memory):
-    x = x + self.attention_norm(self.attn(x))
-    x = x + self.cross_norm(self.cross(x, memory))
-    return x + self.feed_forward_norm(self.ffn(x))
-
-
 def overwritten_by_norm(self, x, memory):
     x = self.attention_norm(x)
     x = x + self.attn(x)
@@ -94,24 +88,6 @@ def in_a_row(self, x, memory):
     return self.ffn(self.feed_forward_norm(x))
 
 
-def added_again(self, x, memory):
-    x = x + (x + self.attn(self.attention_norm(x)))
-    x = x + (x + self.cross(self.cross_norm(x), memory))
-    return x + (x + self.ffn(self.feed_forward_norm(x)))
-
-
-def never_normed(self, x, memory):
-    x = x + self.attn(x)
-    x = x + self.cross(x, memory)
-    return x + self.ffn(x)
-
-
-def raw_thinking(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    x = x + self.cross(self.cross_norm(x), memory)
-    return self.ffn(x) + x
-
-
 def listening(ask):
     def forward(self, x, memory):
         x = x + self.attn(self.attention_norm(x))
@@ -121,32 +97,6 @@ def listening(ask):
     return forward
 
 
-def two_branches(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    return x + self.ffn(self.feed_forward_norm(x))
-
-
-def thinking_second(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    x = x + self.ffn(self.feed_forward_norm(x))
-    return x + self.cross(self.cross_norm(x), memory)
-
-
-def listening_first(self, x, memory):
-    x = x + self.cross(self.cross_norm(x), memory)
-    x = x + self.attn(self.attention_norm(x))
-    return x + self.ffn(self.feed_forward_norm(x))
-
-
-def all_at_once(self, x, memory):
-    branches = [
-        self.attn(self.attention_norm(x)),
-        self.cross(self.cross_norm(x), memory),
-        self.ffn(self.feed_forward_norm(x)),
-    ]
-    return x + sum(branches)
-
-
 def through_functions(self, x, memory):
     def norm(z):
         return nn.functional.layer_norm(z, z.shape[-1:])
@@ -154,29 +104,6 @@ def through_functions(self, x, memory):
     x = x + self.attn(norm(x))
     x = x + self.cross(norm(x), memory)
     return x + self.ffn(norm(x))
-
-
-def raw_gathering(self, x, memory):
-    x = self.attn(x) + x
-    x = self.cross(self.cross_norm(x), memory) + x
-    return self.ffn(self.feed_forward_norm(x)) + x
-
-
-def one_normed(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    x = x + self.cross(x, memory)
-    return x + self.ffn(x)
-
-
-def gathers_twice(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    return BlockBase.forward(self, x, memory)
-
-
-def last_on_the_input(self, x, memory):
-    h = x + self.attn(self.attention_norm(x))
-    h = h + self.cross(self.cross_norm(h), memory)
-    return x + self.ffn(self.feed_forward_norm(h))
 
 
 RIGHT = {
@@ -191,37 +118,6 @@ def norms_mixed_up(self, x, memory):
     x = x + self.attn(self.cross_norm(x))
     x = x + self.cross(self.attention_norm(x), memory)
     return x + self.ffn(self.feed_forward_norm(x))
-
-
-def thinking_before_all(self, x, memory):
-    x = x + self.ffn(self.feed_forward_norm(x))
-    x = x + self.attn(self.attention_norm(x))
-    return x + self.cross(self.cross_norm(x), memory)
-
-
-def thinking_of_what_was_gathered(self, x, memory):
-    x = x + self.attn(self.attention_norm(x))
-    thought = self.ffn(self.feed_forward_norm(x))
-    return x + self.cross(self.cross_norm(x), memory) + thought
-
-
-def asks_with_what_was_gathered(self, x, memory):
-    gathered = self.attn(self.attention_norm(x))
-    x = x + gathered
-    x = x + self.cross(self.cross_norm(gathered), memory)
-    return x + self.ffn(self.feed_forward_norm(x))
-
-
-def one_through_the_other(self, x, memory):
-    gathered = self.attn(self.attention_norm(x))
-    heard = self.cross(self.cross_norm(gathered), memory)
-    return x + gathered + heard + self.ffn(self.feed_forward_norm(heard))
-
-
-def input_added_at_the_end(self, x, memory):
-    gathered = self.attn(self.attention_norm(x))
-    written = gathered + self.cross(self.cross_norm(x + gathered), memory)
-    return x + written + self.ffn(self.feed_forward_norm(written))
 
 
 def thinks_of_all_but_the_gathered(self, x, memory):
@@ -290,25 +186,6 @@ def gathers_again_at_the_end(self, x, memory):
     return h + 0.5 * self.attn(self.attention_norm(h))
 
 
-class FeedForwardOfWhatWasGathered(nn.Module):
-    """Lets the feed-forward network read what cross-attention gathered instead of the stream."""
-
-    def __init__(self, n_embd, attention, cross_attention, feed_forward):
-        super().__init__()
-        self.attention_norm = nn.LayerNorm(n_embd)
-        self.cross_norm = nn.LayerNorm(n_embd)
-        self.feed_forward_norm = nn.LayerNorm(n_embd)
-        self.attention = attention
-        self.cross_attention = cross_attention
-        self.feed_forward = feed_forward
-
-    def forward(self, x, memory):
-        x = x + self.attention(self.attention_norm(x))
-        gathered = self.cross_attention(self.cross_norm(x), memory)
-        x = x + gathered
-        return x + self.feed_forward(self.feed_forward_norm(gathered))
-
-
 class _Decoder(nn.Module):
     def __init__(self, n_embd, attention, cross_attention, feed_forward):
         super().__init__()
@@ -357,41 +234,6 @@ class MemoryAsLongAsTheStream(ThreeBranches):
         return x + self.feed_forward(self.feed_forward_norm(x))
 
 
-# "its block has three branches, in this order"
-class TwoAttentionsSideBySide(nn.Module):
-    def __init__(self, n_embd, attention, cross_attention, feed_forward):
-        super().__init__()
-        self.attention_norm = nn.LayerNorm(n_embd)
-        self.attention = attention
-        self.cross_norm = nn.LayerNorm(n_embd)
-        self.cross_attention = cross_attention
-        self.feed_forward_norm = nn.LayerNorm(n_embd)
-        self.feed_forward = feed_forward
-
-    def forward(self, x, memory):
-        own = self.attention(self.attention_norm(x))
-        other = self.cross_attention(self.cross_norm(x), memory)
-        x = x + own + other
-        return x + self.feed_forward(self.feed_forward_norm(x))
-
-
-class LastSkipFromTheNorm(nn.Module):
-    def __init__(self, n_embd, attention, cross_attention, feed_forward):
-        super().__init__()
-        self.attention_norm = nn.LayerNorm(n_embd)
-        self.cross_norm = nn.LayerNorm(n_embd)
-        self.feed_forward_norm = nn.LayerNorm(n_embd)
-        self.attention = attention
-        self.cross_attention = cross_attention
-        self.feed_forward = feed_forward
-
-    def forward(self, x, memory):
-        x = x + self.attention(self.attention_norm(x))
-        x = x + self.cross_attention(self.cross_norm(x), memory)
-        x = self.feed_forward_norm(x)
-        return x + self.feed_forward(x)
-
-
 class _DecoderBlock(nn.Module):
     def __init__(self, n_embd, attention, cross_attention, feed_forward):
         super().__init__()
@@ -403,50 +245,21 @@ class _DecoderBlock(nn.Module):
         self.feed_forward = feed_forward
 
 
-class DecoderWithoutTheCrossSkip(_DecoderBlock):
-    def forward(self, x, memory):
-        x = x + self.attention(self.attention_norm(x))
-        x = self.cross_attention(self.cross_norm(x), memory)
-        return x + self.feed_forward(self.feed_forward_norm(x))
-
-
 WRONG = {
     "norm-without-parameters": NormsByRootMeanSquare,
-    "thinks-of-what-was-heard": FeedForwardOfWhatWasGathered,
-    "thinks-without-the-input": blocked(input_added_at_the_end),
-    "asks-with-what-was-gathered": blocked(asks_with_what_was_gathered),
-    "branch-reads-branch": blocked(one_through_the_other),
     "memory-normed-instead": blocked(listening(lambda self, x, m: (x, self.cross_norm(m)))),
-    "another-order": blocked(thinking_before_all),
-    "thinks-too-early": blocked(thinking_of_what_was_gathered),
     "norm-left-out": blocked(through_functions),
-    "gathering-unnormed": blocked(raw_gathering),
-    "one-norm-only": blocked(one_normed),
     "normed-at-the-end": FinalNorm,
-    "branch-twice": blocked(gathers_twice),
-    "back-to-the-start": blocked(last_on_the_input),
     "memory-added": MemoryAdded,
     "norms-exchanged": blocked(norms_mixed_up),
     "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
     "memory-cut": MemoryAsLongAsTheStream,
-    "attentions-side-by-side": TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,
     "post-for-pre": blocked(after_the_sum),
-    "branch-normed-after": blocked(after_the_branch),
     "stream-normed": blocked(overwritten_by_norm),
-    "one-stream-normed": LastSkipFromTheNorm,
     "no-residual": blocked(in_a_row),
-    "one-skip-missing": DecoderWithoutTheCrossSkip,
-    "residual-twice": blocked(added_again),
-    "no-norms": blocked(never_normed),
-    "thinking-unnormed": blocked(raw_thinking),
-    "listening-unnormed": blocked(listening(lambda self, x, memory: (x, memory))),
     "memory-normed": blocked(listening(lambda self, x, memory: map(self.cross_norm, (x, memory)))),
     "self-cross": blocked(listening(lambda self, x, memory: [self.cross_norm(x)] * 2)),
-    "memory-unheard": blocked(two_branches),
-    "thinks-before-listening": blocked(thinking_second),
-    "listens-before-gathering": blocked(listening_first),
-    "side-by-side": blocked(all_at_once),
 }
 
 
@@ -485,12 +298,6 @@ def last_sum_normed(self, x, memory):
     return self.feed_forward_norm(x + self.ffn(x))
 
 
-def two_sums_normed(self, x, memory):
-    x = self.attention_norm(x + self.attn(x))
-    x = self.cross_norm(x + self.cross(x, memory))
-    return x + self.ffn(self.feed_forward_norm(x))
-
-
 class DecoderWithOneNorm(_DecoderBlock):
     def forward(self, x, memory):
         x = x + self.attention(self.attention_norm(x))
@@ -509,7 +316,6 @@ ODD = [
     (blocked(gathered_counts_twice), "other-reads"),
     (blocked(gathers_again_at_the_end), "other-calls"),
     (blocked(last_sum_normed), "branches-put-on-otherwise"),
-    (blocked(two_sums_normed), "branches-put-on-otherwise"),
     (blocked(thinks_of_all_but_the_gathered), "other-reads"),
     (DecoderWithOneNorm, "one-norm-for-two"),
     (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
@@ -521,7 +327,7 @@ ODD = [
     (lambda *args: nn.LayerNorm(args[0]), "norm-without-parameters"),
     (
         blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),
-        "off-by-one-position",
+        "moved-the-stream-after-attention-one-place-on-along-the-axis-before-the-last",
     ),
     (
         blocked(
@@ -542,13 +348,6 @@ class MemoryReversed(_Decoder):
         x = x + self.attention(self.attention_norm(x))
         x = x + self.cross_attention(self.cross_norm(x), memory[:1].expand_as(memory))
         return x + self.feed_forward(self.feed_forward_norm(x))
-
-
-class LastNotAdded(_Decoder):
-    def forward(self, x, memory):
-        x = x + self.attention(self.attention_norm(x))
-        x = x + self.cross_attention(self.cross_norm(x), memory)
-        return self.feed_forward(self.feed_forward_norm(x))
 
 
 # follows `nn.TransformerDecoderLayer` with its dropout of 0.1: "Put them on a residual stream", and
@@ -572,6 +371,6 @@ class DropoutOfTheLibrary(nn.Module):
 
 
 UNLISTED = {
-    1: [(MemoryReversed, "memory-changed"), (LastNotAdded, "one-skip-missing")],
+    1: [(MemoryReversed, "memory-changed")],
     9: [(DropoutOfTheLibrary, "not-repeatable")],
 }

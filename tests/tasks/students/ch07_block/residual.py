@@ -83,21 +83,9 @@ def sequential(branches, root, x):
     return nn.Sequential(*branches)(x)
 
 
-def doubled(branches, root, x):
-    for branch in branches:
-        x = 2 * x + branch(x) / root
-    return x
-
-
 def unscaled(branches, root, x):
     for branch in branches:
         x = x + branch(x)
-    return x
-
-
-def by_the_number(branches, root, x):
-    for branch in branches:
-        x = x + branch(x) / len(branches)
     return x
 
 
@@ -129,10 +117,6 @@ def always_from_the_start(branches, root, x):
     for branch in branches:
         stream = x + branch(stream) / root
     return stream
-
-
-def backwards(branches, root, x):
-    return rightly(reversed(branches), root, x)
 
 
 def plus_equals(branches, root, x):
@@ -211,17 +195,6 @@ def detached_reading(branches, root, x):
     return x
 
 
-def part_of(pick, count=len):
-    """Some branches alone, each divided by the root of a count of all."""
-
-    def forward(branches, root, x):
-        for branch in pick(branches):
-            x = x + branch(x) / count(branches) ** 0.5
-        return x
-
-    return streaming(forward)
-
-
 class WeightsDivided(nn.Module):
     def __init__(self, branches):
         super().__init__()
@@ -276,13 +249,6 @@ class _Stream(nn.Module):
         self.branches = nn.ModuleList(branches)
 
 
-class StreamDividedByTheChannels(_Stream):
-    def forward(self, x):
-        for branch in self.branches:
-            x = x + branch(x) / math.sqrt(x.shape[-1])
-        return x
-
-
 class _BranchesInTurn(nn.Module):
     def __init__(self, branches):
         super().__init__()
@@ -301,18 +267,6 @@ class EndDivided(_BranchesInTurn):
         return x / math.sqrt(len(self.branches))
 
 
-# "let each branch add its output divided by √N": ** binds before /.
-class HalfOfOneNth(nn.Module):
-    def __init__(self, branches):
-        super().__init__()
-        self.branches = nn.ModuleList(branches)
-
-    def forward(self, x):
-        for branch in self.branches:
-            x = x + branch(x) / len(self.branches) ** 1 / 2
-        return x
-
-
 # "Each reads the stream as it is when its turn comes": here it has grown by undivided outputs.
 class DividesTheWholeSumAtTheEnd(nn.Module):
     def __init__(self, branches):
@@ -326,18 +280,6 @@ class DividesTheWholeSumAtTheEnd(nn.Module):
         return x + (stream - x) / math.sqrt(len(self.branches))
 
 
-# "N modules": two of one class are one here.
-class BranchesByClass(nn.Module):
-    def __init__(self, branches):
-        super().__init__()
-        self.branches = nn.ModuleDict({type(branch).__name__: branch for branch in branches})
-
-    def forward(self, x):
-        for branch in self.branches.values():
-            x = x + branch(x) / math.sqrt(len(self.branches))
-        return x
-
-
 class StreamDividedByTheTurn(_Stream):
     def forward(self, x):
         for turn, branch in enumerate(self.branches, start=1):
@@ -348,46 +290,24 @@ class StreamDividedByTheTurn(_Stream):
 WRONG = {
     "weights-changed": WeightsDivided,
     "another-order": streaming(in_pairs_turned_round),
-    "divided-by-one-less": part_of(list, lambda branches: max(1, len(branches) - 1)),
-    "divided-by-the-length": streaming(
-        lambda branches, root, x: rightly(branches, x.shape[1] ** 0.5, x)
-    ),
-    "divided-by-the-samples": streaming(
-        lambda branches, root, x: rightly(branches, len(x) ** 0.5, x)
-    ),
-    "first-branch-forgotten": part_of(lambda branches: list(branches)[1:]),
-    "divided-by-root-2N": streaming(lambda b, root, x: rightly(b, 2**0.5 * root, x)),
-    "divided-by-the-channels": StreamDividedByTheChannels,
-    "multiplied-by-the-root": streaming(lambda b, root, x: rightly(b, 1 / root, x)),
     "stream-divided-instead": streaming(stream_shrinks),
     "all-divided-at-the-end": EndDivided,
     "one-skip-for-all": streaming(lambda b, root, x: x + sequential(b, root, x) / root),
     "norm-before-the-branch": streaming(normed_first),
     "reading-cut-off": streaming(detached_reading),
-    "last-branch-forgotten": streaming(lambda b, root, x: rightly(b[:-1], root, x)),
     "branches-frozen": StreamOfFrozenBranches,
     "nothing-learns": StreamWithoutGradient,
     "input-cut-off": streaming(lambda b, root, x: rightly(b, root, x.data)),
-    "root-rounded": streaming(lambda b, root, x: rightly(b, int(root), x)),
-    "divided-by-one-more": streaming(lambda b, root, x: rightly(b, (root**2 + 1) ** 0.5, x)),
     "divided-before-the-branch": streaming(branch_reads_less),
-    "one-branch-for-all": streaming(lambda b, root, x: rightly([b[0]] * len(b), root, x)),
     "copies-the-branches": StreamOfCopies,
     "changes-the-list": StreamThatEmptiesTheList,
-    "divided-by-2N": HalfOfOneNth,
     "scaled-at-the-end": DividesTheWholeSumAtTheEnd,
-    "last-branch-alone": BranchesByClass,
-    "first-branch-alone": lambda branches: BranchesByClass(branches[:1]),
     "no-residual": streaming(one_after_another),
     "no-residual-no-scale": streaming(sequential),
-    "residual-twice": streaming(doubled),
-    "scale-missing": streaming(unscaled),
-    "divided-by-N": streaming(by_the_number),
     "divided-by-the-turn": StreamDividedByTheTurn,
     "stream-scaled": streaming(everything_shrinks),
     "all-read-the-input": streaming(parallel),
     "back-to-the-start": streaming(always_from_the_start),
-    "wrong-order": streaming(backwards),
     "changed-in-place": streaming(plus_equals),
     "written-over": streaming(a_copy_that_grows),
     "list-not-ModuleList": streaming(rightly, keep=tuple),
@@ -447,11 +367,10 @@ class UnscaledStreamOfAPlainList(nn.Module):
 
 
 ODD = [
-    (streaming(outputs_bent), "another-sum"),
+    (streaming(outputs_bent), "set-the-negative-numbers-of-what-a-branch-returns-to-0"),
     (streaming(copy_that_grows_too_much), "error"),
     (FirstBranchDetached, "some-learn-nothing"),
     (UnscaledStreamOfAPlainList, "parameters-missing"),
-    (streaming(lambda b, root, x: x + sum(branch(x) for branch in b)), "all-read-the-input"),
     (StreamOfChildren, "listed-twice"),
     (FirstBranchNotKnown, "parameters-missing"),
     (GainNobodyAskedFor, "parameters-too-many"),
@@ -470,11 +389,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-class BranchesCopied(_BranchesInTurn):
-    def __init__(self, branches):
-        super().__init__([branches[0]] * len(branches))
-
-
 class HalfInsteadOfRoot(nn.Module):
     """Writes the root as `N ** 1 / 2`, which is N / 2, and divides by that."""
 
@@ -490,6 +404,5 @@ class HalfInsteadOfRoot(nn.Module):
 
 
 UNLISTED = {
-    1: [(BranchesCopied, "one-branch-for-all")],
-    13: [(HalfInsteadOfRoot, "another-factor")],
+    13: [(HalfInsteadOfRoot, "used-half-of-N-instead-of-root-of-N-in-what-a-branch-adds")],
 }
