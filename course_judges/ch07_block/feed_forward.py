@@ -66,7 +66,7 @@ _linear_twice = mistake(
     "You don't use the gate, so your two layers compute no more than a single linear layer could.",
     lambda e: unwrapped(f"""Without a nonlinearity `down(up(x))` is linear: it doubles when x
     doubles. {farthest(e, "mixed")}"""),
-)(Like("left-out-the-factor-the-gates-in-what-goes-through-the-gates"))
+)(Like("left-out-the-multiplication-by-the-gates-in-what-goes-through-the-gates"))
 
 _smooth_gate = mistake(
     "Your gate bends smoothly, like SiLU, GELU or softplus, but this task asks for a ReLU.",
