@@ -223,9 +223,6 @@ ODD = [
         "padding-wrong",
     ),
     (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "doubled-your-outputs"),
-    (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
-    (nearly_hidden(-12.0), "moderate-fill"),
-    (nearly_hidden(-45.0), "moderate-fill"),
     (two_symbols_at_least, "other-weights"),
     (squeezed, "axis-of-one"),
     (position_squeezed, "axis-of-one"),
@@ -233,18 +230,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def _cross(x, memory, w_query, w_key, w_value, lengths, fill=-torch.inf, dim=-1):
-    scores = (x @ w_query) @ (memory @ w_key).mT / w_key.shape[1] ** 0.5
-    padding = torch.arange(memory.shape[1]) >= lengths[:, None]
-    return scores.masked_fill(padding[:, None], fill).softmax(dim=dim) @ (memory @ w_value)
-
-
-def shortest_memory_for_all(x, memory, w_query, w_key, w_value, lengths):
-    shortest = int(lengths.min())
-    everything = torch.full_like(lengths, shortest)
-    return _cross(x, memory[:, :shortest], w_query, w_key, w_value, everything)
 
 
 # "what comes after them is padding and must not be looked at": after a softmax in which large
@@ -266,7 +251,6 @@ def padding_gets_the_lowest_score(x, memory, w_query, w_key, w_value, lengths):
 
 
 UNLISTED = {
-    1: [(shortest_memory_for_all, "one-length-for-all")],
     13: [(padding_gets_the_lowest_score, "other-weights")],
 }
 ACCEPTED = {

@@ -191,8 +191,6 @@ ODD = [
     (tilted(lambda row, d, m, T: m * d.clamp(max=3)), "another-penalty"),
     (tilted(lambda row, d, m, T: math.log1p(m) * d), "another-slope"),
     (shares_after_the_penalty, "penalty-after-softmax"),
-    (tilted(lambda row, d, m, T: row - row / (1 + m * d)), "penalty-multiplied"),
-    (tilted(lambda row, d, m, T: row - row * 2.718281828 ** (-m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),
     (lambda s, m: distance_by_loop(s, m) / 2, "halved-your-weights"),
@@ -206,13 +204,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def own_position_hidden(scores, slope):
-    T = scores.shape[-1]
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    weights = (scores - slope * back).masked_fill(back <= 0, -torch.inf).softmax(dim=-1)
-    return weights.nan_to_num(0.0)
-
-
 # Saves a copy of the scores.
 # "Unless a task says otherwise, your functions leave what they are given as it was."
 def callers_scores_lowered(scores, slope):
@@ -223,6 +214,5 @@ def callers_scores_lowered(scores, slope):
 
 
 UNLISTED = {
-    1: [(own_position_hidden, "itself-hidden")],
     8: [(callers_scores_lowered, "changes-its-input")],
 }

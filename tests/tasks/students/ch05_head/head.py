@@ -121,13 +121,6 @@ class HeadUncut(PlainHead):
         return scores.masked_fill(self.tril == 0, -INF) if self.causal else scores
 
 
-class HeadWithoutNames(PlainHead):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.keys = self.key
-        del self.key
-
-
 class HeadShifted(LibraryHead):
     def forward(self, x):
         return super().forward(x) + 1
@@ -154,10 +147,6 @@ class HeadNearlyMasked(PlainHead):
     def mask(self, scores):
         T = scores.shape[-1]
         return scores.masked_fill(self.tril[:T, :T] == 0, self.fill) if self.causal else scores
-
-
-class HeadMaskedByFifty(HeadNearlyMasked):
-    fill = -50.0
 
 
 # (B, T, C) → (B, T, value_size): for one text, and for one symbol
@@ -356,11 +345,9 @@ WRONG = {
 ODD = [
     (HeadOfThreeSymbols, "other-weights"),
     (HeadOfScaledOutputs, "other-weights"),
-    (HeadWithoutNames, "other-names"),
     (HeadShifted, "added-1-to-the-values"),
     (HeadThatCentersInPlace, "changes-its-input"),
     (HeadOfCenteredSymbols, "other-weights"),
-    (HeadMaskedByFifty, "moderate-fill"),
     (HeadSqueezed, "axis-of-one"),
     (HeadSqueezedInFront, "axis-of-one"),
     (HeadOfTwoSymbols, "error"),
@@ -495,28 +482,6 @@ class WithDropoutOfChapterSix(nn.Module):
         return self.dropout(scores.softmax(dim=-1)) @ self.value(x)
 
 
-# Wrote `triu` without `diagonal=1`, met NaN in row 0, and made it go away.
-# "causal: whether the future is hidden"
-class PresentHiddenWithTheFuture(nn.Module):
-    def __init__(self, n_embd, head_size, value_size, block_size, causal):
-        super().__init__()
-        self.query = nn.Linear(n_embd, head_size)
-        self.key = nn.Linear(n_embd, head_size)
-        self.value = nn.Linear(n_embd, value_size)
-        self.head_size = head_size
-        self.causal = causal
-        self.register_buffer("hidden", torch.triu(torch.ones(block_size, block_size)).bool())
-
-    def forward(self, x):
-        T = x.shape[1]
-        q, k, v = self.query(x), self.key(x), self.value(x)
-        scores = q @ k.transpose(-2, -1) * self.head_size**-0.5
-        if self.causal:
-            scores = scores.masked_fill(self.hidden[:T, :T], float("-inf"))
-        weights = torch.nan_to_num(torch.softmax(scores, dim=-1))
-        return weights @ v
-
-
 UNLISTED = {
     1: [
         (DropoutLeftIn, "not-repeatable"),
@@ -530,5 +495,4 @@ UNLISTED = {
     2: [(HeadThatNormalizesQueries, "other-weights")],
     4: [(ColumnsWhenItSeesAll, "softmax-over-queries")],
     6: [(WithDropoutOfChapterSix, "not-repeatable")],
-    10: [(PresentHiddenWithTheFuture, "diagonal-hidden")],
 }

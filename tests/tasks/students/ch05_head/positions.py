@@ -127,13 +127,6 @@ def single_symbol_is_padding(tokens, token_table, position_table, start):
     return x * (start < tokens.shape[1] - 1)[:, None, None]
 
 
-# "a text … must not pass silently": any of them
-def first_text_measured(tokens, token_table, position_table, start):
-    if tokens.shape[1] - int(start[0]) > len(position_table):
-        raise ValueError("no room")
-    return clamped(tokens, token_table, position_table, start)
-
-
 def token_table_scaled(tokens, token_table, position_table, start):
     scaled = token_table * token_table.shape[1] ** 0.5
     return embed_row_by_row(tokens, scaled, position_table, start)
@@ -228,7 +221,6 @@ WRONG = {
 
 ODD = [
     (counts_backwards, "other-rows"),
-    (lambda tokens, e, p, start: e[tokens] + p[0], "other-rows"),
     (lambda tokens, e, p, start: tokens, "shape"),
     (token_table_scaled, "one-of-them-scaled"),
     (
@@ -237,17 +229,10 @@ ODD = [
     ),
     (squeezed, "axis-of-one"),
     (single_symbol_is_padding, "other-rows"),
-    (first_text_measured, "too-long-accepted"),
 ]
 
 
 # --- Answers that no list names ---
-
-
-def longest_start_for_all(tokens, token_table, position_table, start):
-    where = torch.arange(tokens.shape[1]) - int(start.max())
-    x = token_table[tokens] + position_table[where.clamp(min=0)]
-    return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
 
 
 def averaged(tokens, token_table, position_table, start):
@@ -257,5 +242,7 @@ def averaged(tokens, token_table, position_table, start):
 
 
 UNLISTED = {
-    1: [(longest_start_for_all, "one-start-for-all"), (averaged, "halved-your-vectors")],
+    1: [
+        (averaged, "halved-your-vectors"),
+    ],
 }

@@ -53,10 +53,6 @@ def squeezed(x, w_query, w_key):
     return scores_by_einsum(x, w_query, w_key).squeeze()
 
 
-def squeezed_in_front(x, w_query, w_key):
-    return scores_by_einsum(x, w_query, w_key).squeeze(0)
-
-
 # (T, C) for a single text: of one symbol, too
 def symbol_squeezed(x, w_query, w_key):
     scores = scores_by_einsum(x, w_query, w_key)
@@ -134,7 +130,6 @@ WRONG = {
 
 ODD = [
     (stack_with_heads_first, "axes-counted-from-the-front"),
-    (lambda x, q, k: scores_by_einsum(x, q, k).log_softmax(-1), "something-subtracted"),
     (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
     (lambda x, q, k: products(x, q, k) / products(x, q, k).std(), "wrong-scale"),
     (queries_of_length_one, "rows-by-their-own"),
@@ -142,7 +137,6 @@ ODD = [
     (lambda x, q, k: x @ q, "shape"),
     (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "columns-shifted"),
     (squeezed, "axis-of-one"),
-    (squeezed_in_front, "axis-of-one"),
     (symbol_squeezed, "axis-of-one"),
     (scores_of_two_kinds, "axes-counted-from-the-front"),
     (batches_in_order, "axes-counted-from-the-front"),

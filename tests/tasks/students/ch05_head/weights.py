@@ -309,25 +309,11 @@ WRONG = {
 }
 
 
-def hidden_only_if_both(scores, past, start):
-    T = scores.shape[-1]
-    real = torch.arange(T) >= start[:, None]
-    hidden = (past[:T, :T] == 0) & ~real[:, None]
-    return F.softmax(scores.masked_fill(hidden, -INF), dim=-1) * real[:, :, None]
-
-
 ODD = [
-    (hidden_only_if_both, "no-causal-mask"),
     (window_of_two, "other-weights"),
     (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
     (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "other-weights"),
     (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "other-weights"),
-    (
-        lambda s, past, start: weights_by_loop(
-            torch.stack([s[b].roll(n, 1) for b, n in enumerate(start.tolist())]), past, start
-        ),
-        "scores-of-other-positions",
-    ),
     (triangle_cut_at_the_text, "other-weights"),
     (one_padding_forgotten, "other-weights"),
     (single_symbol_forgotten, "other-weights"),
@@ -336,13 +322,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-def padding_looked_for_at_the_end(scores, past, start):
-    T = scores.shape[-1]
-    real = torch.arange(T) < T - start[:, None]
-    visible = past[:T, :T] & real[:, None, :] & real[:, :, None]
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
 
 
 # "your functions leave what they are given as it was"
@@ -354,6 +333,5 @@ def scores_of_padding_overwritten(scores, past, start):
 
 
 UNLISTED = {
-    3: [(padding_looked_for_at_the_end, "padding-at-the-end")],
     6: [(scores_of_padding_overwritten, "changes-its-input")],
 }
