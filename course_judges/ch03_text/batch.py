@@ -105,7 +105,6 @@ def _repeats_the_first_token(tokens, ends, block_size, padding):
     lambda e: unwrapped(f"""{_short_inputs(e)} Everything else in x is right. The caller chooses the
     filler and passes it as `padding`, which is {e.number("padding")} here."""),
     cases=("batch.x", "young.x"),
-    also=(lambda tokens, ends, T, _: batch_ending_at(tokens, ends, T, IGNORED),),
 )
 def _padding_ignored(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends, block_size, 0)

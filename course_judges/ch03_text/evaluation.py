@@ -190,25 +190,16 @@ def _padded_on_the_left(tokens, block_size, stride):
     your targets are −100 instead of {int((e.right("zeros.y") == IGNORED).sum())}. A symbol that
     occurs again is another target."""),
     cases=("long", "zeros"),
-    also=(lambda tokens, T, stride: _each_symbol_once(tokens, T, stride, in_rows=True),),
 )
 def _counted_by_symbol(tokens, block_size, stride):
-    return _each_symbol_once(tokens, block_size, stride)
-
-
-def _each_symbol_once(tokens, block_size, stride, *, in_rows=False):
-    """Each symbol is a target only in the first place that holds it, or the first row."""
     x, y = _all_targets(tokens, block_size, stride)
-    counted, rows = set(), []
+    counted = set()
+    rows: list[list[int]] = []
     for targets in y.tolist():
-        here = set()
-        kept = []
+        rows.append([])
         for target in targets:
-            old = target in counted or (target in here and not in_rows)
-            kept.append(IGNORED if old else target)
-            here.add(target)
-        counted |= here
-        rows.append(kept)
+            rows[-1].append(IGNORED if target in counted else target)
+            counted.add(target)
     return x, torch.tensor(rows)
 
 

@@ -370,7 +370,6 @@ def _last_axis_over_steps(tokens, batch_size, block_size, padding):
     "You put the padding at the beginning instead of the end.",
     lambda e: unwrapped(f"""{_first_inputs(e)} `F.pad(row, (0, k))` puts k numbers after a row, and
     `(k, 0)` puts them in front of it."""),
-    also=(lambda *given: _text_filled_in_front(*given),),
 )
 def _filled_on_the_left(tokens, batch_size, block_size, padding):
     length = -(-(len(tokens) - 1) // batch_size)
@@ -380,18 +379,6 @@ def _filled_on_the_left(tokens, batch_size, block_size, padding):
         return rows.view(batch_size, -1, block_size).transpose(0, 1)
 
     return tuple(map(moved, sequential_windows(tokens, batch_size, block_size, padding)))
-
-
-def _text_filled_in_front(tokens, batch_size, block_size, padding):
-    length = -(-(len(tokens) - 1) // batch_size)
-    end = -length % block_size
-
-    def lay_out(row, filler):
-        rows = F.pad(row, (batch_size * length - len(row), 0), value=filler)
-        rows = F.pad(rows.view(batch_size, length), (0, end), value=filler)
-        return rows.view(batch_size, -1, block_size).transpose(0, 1)
-
-    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
 
 
 @mistake(
@@ -564,18 +551,15 @@ def _empty_rows_missing(tokens, batch_size, block_size, padding):
     {int((e.right("common.y") == IGNORED).sum())} places have no input. Look at the position instead
     of the number that is there."""),
     cases=("steps", "common"),
-    also=(
-        lambda *given: _without_padding(*given, of_y=False),
-        lambda *given: _without_padding(*given, of_x=False),
-    ),
+    also=(lambda *given: _without_padding(*given, of_y=False),),
 )
 def _padding_known_by_its_number(tokens, batch_size, block_size, padding):
     return _without_padding(tokens, batch_size, block_size, padding)
 
 
-def _without_padding(tokens, batch_size, block_size, padding, *, of_x=True, of_y=True):
+def _without_padding(tokens, batch_size, block_size, padding, *, of_y=True):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    ignored = ((x == padding) & of_x) | ((y == padding) & of_y)
+    ignored = (x == padding) | ((y == padding) & of_y)
     return x, torch.where(ignored, IGNORED, y)
 
 

@@ -270,7 +270,6 @@ def _stride_within_a_window(tokens, block_size, stride):
     should begin {e.number("stride")} tokens apart. `unfold(0, size, step)` takes the size of a
     window before the step."""),
     cases=("exact.x",),
-    also=(lambda tokens, T, stride: (tokens[:-1].unfold(0, stride, T),) * 2,),
 )
 def _arguments_exchanged(tokens, block_size, stride):
     return windows(tokens, stride, block_size)

@@ -135,24 +135,15 @@ _reads_last_but_one = mistake(
 )(Writer(read=lambda logits: logits[:, -2:][:, 0]))
 
 
-def _filled_up(
-    front: bool, read: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1]
-) -> Writer:
-    """A writer that pads what it shows the model to `block_size` tokens with zeros."""
-
-    def context(tokens: Tensor, size: int) -> Tensor:
-        missing = max(0, size - tokens.shape[1])
-        return F.pad(tokens[:, -size:], (missing, 0) if front else (0, missing))
-
-    return Writer(context=context, read=read)
-
-
 _filled_up_in_front = mistake(
     "You pad a short text with token 0, which the model reads as text.",
     lambda e: unwrapped(f"""{_two_texts("short")(e)} A model can also read fewer tokens than
     `block_size`, so show it only the text that there is."""),
-    also=(_filled_up(front=False),),
-)(_filled_up(front=True))
+)(
+    Writer(
+        context=lambda tokens, size: F.pad(tokens[:, -size:], (max(0, size - tokens.shape[1]), 0))
+    )
+)
 
 
 @mistake(
@@ -374,17 +365,12 @@ _begins_anew = mistake(
     "When the context is full, you begin an empty one instead of moving it on by one token.",
     lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The model should always be shown the last
     {e.number("block_size")} tokens."""),
-    also=(
-        Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] // size) * size - 1 :]),
-        Writer(context=lambda tokens, size: tokens[:, -((tokens.shape[1] - 1) % size + 1) :]),
-    ),
 )(Writer(context=lambda tokens, size: tokens[:, (tokens.shape[1] - 1) // size * size :]))
 
 _mean_of_positions = mistake(
     "You use the logits of all positions together, but the last position's are enough.",
     lambda e: unwrapped(f"""{_two_texts("beyond")(e)} The logits at a position are the model's guess
     of what follows it, so only those at the last position are about the next symbol."""),
-    also=(Writer(read=lambda logits: logits.sum(dim=1)),),
 )(Writer(read=lambda logits: logits.mean(dim=1)))
 
 _reads_the_last_row = mistake(

@@ -292,10 +292,6 @@ def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[
     "Your loss is that of one text alone, but all of them count.",
     lambda e: unwrapped(f"""The three texts have {", ".join(str(n - 1) for n in _lengths(e))} steps,
     which makes {sum(_lengths(e)) - 3} in total. {_two_nlls(e)}"""),
-    also=(
-        lambda probabilities, texts: nll_and_perplexity(probabilities, texts[1:2] or texts),
-        lambda probabilities, texts: nll_and_perplexity(probabilities, texts[-1:]),
-    ),
     cases=("short.nll",),
 )
 def _one_text_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:

@@ -258,19 +258,6 @@ def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_pair_counts(line[:-1], line[1:], vocab_size) + k)
 
 
-def _without_a_pair(first: int, last: int | None) -> Callable[[Tensor, int, float], Tensor]:
-    """Answers that read only some positions of the rows."""
-
-    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-        return bigram_probabilities(tokens[:, first:last], vocab_size, k)
-
-    return answer
-
-
-def _zeros_for_nothing(answer: Callable[[Tensor, int, float], Tensor]) -> Callable[..., Tensor]:
-    return lambda tokens, vocab_size, k: answer(tokens, vocab_size, k).nan_to_num(0.0)
-
-
 def _pairs_in_a_row(evidence: Evidence) -> str:
     T = evidence.number("T")
     return f"A row of T = {T} symbols holds T − 1 = {T - 1} pairs, but you counted {T - 2} of them."
@@ -280,19 +267,13 @@ _last_pair_left_out = mistake(
     "You didn't count the last pair of each row.",
     _pairs_in_a_row,
     COUNTING,
-    also=(_zeros_for_nothing(_without_a_pair(0, -1)),),
-)(_without_a_pair(0, -1))
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens[:, :-1], vocab_size, k))
 
 _first_pair_left_out = mistake(
     "You didn't count the first pair of each row.",
     _pairs_in_a_row,
     COUNTING,
-    also=(_zeros_for_nothing(_without_a_pair(1, None)),),
-)(_without_a_pair(1, None))
-
-
-def _down_the_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _shares(_pair_counts(tokens[:-1], tokens[1:], vocab_size) + k)
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens[:, 1:], vocab_size, k))
 
 
 _pairs_down_the_columns = mistake(
@@ -301,13 +282,7 @@ _pairs_down_the_columns = mistake(
     while `tokens[:, :-1]` and `tokens[:, 1:]` leave out one position of each text.
     {_farthest_entry(e)}"""),
     COUNTING,
-    also=(_zeros_for_nothing(_down_the_columns),),
-)(_down_the_columns)
-
-
-def _from_rows(which: slice) -> Callable[[Tensor, int, float], Tensor]:
-    """Answers that count in some of the texts only."""
-    return lambda tokens, vocab_size, k: bigram_probabilities(tokens[which], vocab_size, k)
+)(lambda tokens, V, k: _shares(_pair_counts(tokens[:-1], tokens[1:], V) + k))
 
 
 _one_text_only = mistake(
@@ -315,19 +290,14 @@ _one_text_only = mistake(
     lambda e: unwrapped(f"""{_pairs_there_are(e)}, but one text has only {e.number("T") - 1}.
     {_farthest_entry(e)}"""),
     COUNTING,
-    also=(
-        _from_rows(slice(-1, None)),
-        _zeros_for_nothing(_from_rows(slice(1))),
-        _zeros_for_nothing(_from_rows(slice(-1, None))),
-    ),
-)(_from_rows(slice(1)))
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens[:1], vocab_size, k))
 
 _last_text_left_out = mistake(
     "You didn't count the pairs of the last text.",
     lambda e: f"{_pairs_there_are(e)}. {_farthest_entry(e)}",
     COUNTING,
-    also=(_zeros_for_nothing(_from_rows(slice(-1))),),
-)(_from_rows(slice(-1)))
+    also=(lambda tokens, V, k: bigram_probabilities(tokens[:-1], V, k).nan_to_num(0.0),),
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens[:-1], vocab_size, k))
 
 _both_directions = mistake(
     "You counted each pair in both directions, but only the later symbol follows the other.",
@@ -387,11 +357,6 @@ _pairs_two_apart = mistake(
     "You counted pairs that are two steps apart instead of one.",
     _farthest_entry,
     COUNTING,
-    also=(
-        _zeros_for_nothing(
-            lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k)
-        ),
-    ),
 )(lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k))
 
 _another_k = mistake(
@@ -407,23 +372,15 @@ _softmax_of_counts = mistake(
 )(Like("applied-a-softmax-to-the-counts-with-k"))
 
 
-def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
-    """Answers that ignore the current symbol."""
-
-    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-        counts = torch.bincount(tokens[:, read].flatten(), minlength=vocab_size) + k
-        return (counts / counts.sum()).expand(vocab_size, -1)
-
-    return answer
-
-
-_current_ignored = mistake(
+@mistake(
     "Your table says how often each symbol occurs, whatever symbol comes before it.",
     lambda e: f"All its rows are the same. {_farthest_entry(e)}",
     SHARES,
     cases=("counted",),
-    also=(_same_in_all_rows(slice(1, None)), _same_in_all_rows(slice(-1))),
-)(_same_in_all_rows(slice(None)))
+)
+def _current_ignored(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = torch.bincount(tokens.flatten(), minlength=vocab_size) + k
+    return (counts / counts.sum()).expand(vocab_size, -1)
 
 
 @mistake(
@@ -453,12 +410,6 @@ def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     "You divided by how often each symbol occurs, even at the end of a row.",
     lambda e: unwrapped(f"""{_row_sum(e)} Nothing follows the last symbol of a row, so divide by how
     often a symbol is followed by another, which is the sum of its row of counts."""),
-    also=(
-        lambda tokens, vocab_size, k: (
-            (_counts_of(tokens, vocab_size) + k)
-            / torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
-        ),
-    ),
     cases=("counted",),
 )
 def _divides_by_occurrences(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -593,7 +544,6 @@ def _clamped_shares(tokens: Tensor, V: int) -> Tensor:
     also=(
         lambda tokens, vocab_size, k: _shares(_clamped_shares(tokens, vocab_size) + k),
         lambda tokens, vocab_size, k: _clamped_shares(tokens, vocab_size) + k,
-        lambda tokens, vocab_size, k: _shares(_counts_of(tokens, vocab_size)) + k,
     ),
 )
 def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
