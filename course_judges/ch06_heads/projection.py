@@ -23,7 +23,7 @@ from course_judges.quoting import farthest
 from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_judges.wrong_arrays.comparisons import compared
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Tells
 
 
 class MixedHeads(nn.Module):
@@ -251,17 +251,6 @@ class _OneHeadUnmixed(MixedHeads):
 class _Interleaved(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
         return self.projection(torch.stack([head(x) for head in self.heads], dim=-1).flatten(2))
-
-
-@mistake(
-    "Your heads are side by side in reverse order.",
-    lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
-    {largest_gap(e, "output")}"""),
-    LIST,
-)
-class _HeadsReversed(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.cat([head(x) for head in reversed(self.heads)], dim=-1))
 
 
 def _bent_after(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
@@ -602,6 +591,7 @@ def _heads_in_other_places(evidence: Evidence) -> Finding | None:
         f"In your output, {got}. Head 0 comes first, then head 1, and so on, each once. "
         f"{largest_gap(evidence, 'output')}",
         LIST,
+        tells=Tells.CAUSE,
     )
 
 

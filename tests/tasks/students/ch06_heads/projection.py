@@ -89,11 +89,6 @@ class Dealt(MixedPlainly):
         return torch.stack(found, 3).reshape(B, T, -1)
 
 
-class Backwards(MixedPlainly):
-    def join(self, found):
-        return torch.cat(found[::-1], -1)
-
-
 class InAList(nn.Module):
     def __init__(self, heads, head_size, n_embd):
         super().__init__()
@@ -282,7 +277,6 @@ WRONG = {
     "no-bias": NoBias,
     "shared-head": FirstHeadAgain,
     "interleaved": Dealt,
-    "heads-reversed": Backwards,
     "list-not-ModuleList": InAList,
     "bias-for-each-head": BiasOfEach,
     "bias-left-out": WeightAlone,
