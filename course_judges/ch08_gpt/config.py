@@ -48,17 +48,25 @@ def _dropout_problems(config: Any) -> dict[str, str]:
     return {} if 0 <= config.dropout < 1 else {"dropout": "at least 0 and below 1"}
 
 
-def _all_problems(config: Any) -> dict[str, str]:
-    return _size_problems(config) | _head_problems(config) | _dropout_problems(config)
+_Looks = Callable[[Any], dict[str, str]]
+
+
+def _none(_: Any) -> dict[str, str]:
+    return {}
 
 
 def _refusing(
-    problems: Callable[[Any], Problems] = _all_problems,
+    problems: Callable[[Any], Problems] | None = None,
+    sizes: _Looks = _size_problems,
+    heads: _Looks = _head_problems,
+    dropout: _Looks = _dropout_problems,
     words: Callable[[Any, Problems], str] | None = None,
     error: type[Exception] = ValueError,
     dropout_unsaid: float = 0.0,
 ) -> type:
-    """A Config that looks for these problems and raises this error with these words."""
+    """A Config that looks for problems of sizes, of heads and of dropout, or for others, and raises
+    this error with these words.
+    """
 
     def in_words(config: Any, found: Problems) -> str:
         return "; ".join(f"{n} = {getattr(config, n)}: must be {r}" for n, r in found.items())
@@ -75,7 +83,7 @@ def _refusing(
         dropout: float = dropout_unsaid
 
         def __post_init__(self) -> None:
-            found = problems(self)
+            found = problems(self) if problems else sizes(self) | heads(self) | dropout(self)
             if found:
                 raise error((words or in_words)(self, found))
 
@@ -112,15 +120,14 @@ def _but_for_heads(named: Array) -> Array:
     return left
 
 
-def _divided_too_early(config: Any) -> Problems:
-    off = {"n_embd": "divisible", "n_head": "a divisor"} if config.n_embd % config.n_head else {}
-    return _size_problems(config) | off | _dropout_problems(config)
+def _divided_at_once(config: Any) -> dict[str, str]:
+    off = {"n_embd": "divisible", "n_head": "a divisor"}
+    return off if config.n_embd % config.n_head else {}
 
 
-def _other_way_round(config: Any) -> Problems:
+def _other_way_round(config: Any) -> dict[str, str]:
     off = config.n_head > 0 and config.n_embd != 0 and config.n_head % config.n_embd != 0
-    found = {"n_embd": "divisible", "n_head": "a divisor"} if off else {}
-    return _size_problems(config) | found | _dropout_problems(config)
+    return {"n_embd": "divisible", "n_head": "a divisor"} if off else {}
 
 
 def _outcomes(evidence: Evidence, case: str) -> Array:
@@ -360,7 +367,7 @@ _accepts_everything = mistake(
     lambda e: unwrapped(f"""{_heads_given(e)} A model built from that would fail much later, far
     from the cause. If you print a message, `raise` it as an error instead."""),
     recognized=_refuses_nothing,
-)(_refusing(lambda _: {}))
+)(_refusing(_none))
 
 _assert_for_error = mistake(
     "You raise an AssertionError instead of a ValueError.",
@@ -374,7 +381,7 @@ _zero_division = mistake(
     lambda e: unwrapped(f"""With n_embd = {e.number("n_embd")} and n_head = 0 your Config stops with
     a ZeroDivisionError, which doesn't name a setting. Check the sizes first."""),
     recognized=_zero_divided,
-)(_refusing(_divided_too_early))
+)(_refusing(heads=_divided_at_once))
 
 _divides_the_wrong_way = mistake(
     "You check whether n_embd divides n_head, but n_head has to divide n_embd.",
@@ -385,13 +392,13 @@ _divides_the_wrong_way = mistake(
         and _refused(e, "sizes", "dropout")
         and _outcomes(e, "heads").tolist() == [1, 0]
     ),
-)(_refusing(_other_way_round))
+)(_refusing(heads=_other_way_round))
 
 _division_negated = mistake(
     "You reject an n_head that divides n_embd and accept one that doesn't.",
     lambda e: f"{_heads_given(e)} You reject the first and accept the second.",
     recognized=lambda e: "possible" in e.answers.errors and not _outcomes(e, "heads").any(),
-)(_refusing(lambda c: _size_problems(c) | _negated_head_problems(c) | _dropout_problems(c)))
+)(_refusing(heads=_negated_head_problems))
 
 _heads_unchecked = mistake(
     "You don't check that n_head divides n_embd.",
@@ -399,37 +406,21 @@ _heads_unchecked = mistake(
     recognized=lambda e: (
         _accepts(e) and _refused(e, "sizes", "dropout") and not _outcomes(e, "heads").any()
     ),
-)(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
+)(_refusing(heads=_none))
 
 _negative_accepted = mistake(
     "You reject sizes of 0, but accept negative ones.",
     lambda e: unwrapped(f"""You accepted {_went_through(e, 1)}, but no size of 0. Check whether a
     size is below 1."""),
     recognized=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
-)(
-    _refusing(
-        lambda c: (
-            {n: "not 0" for n in _SIZES if not getattr(c, n)}
-            | _head_problems(c)
-            | _dropout_problems(c)
-        )
-    )
-)
+)(_refusing(sizes=lambda c: {n: "not 0" for n in _SIZES if not getattr(c, n)}))
 
 _zero_accepted = mistake(
     "You reject negative sizes, but accept 0.",
     lambda e: unwrapped(f"""You accepted {_went_through(e, 0)}, but no negative size. Check whether
     a size is below 1."""),
     recognized=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
-)(
-    _refusing(
-        lambda c: (
-            {n: "positive" for n in _SIZES if getattr(c, n) < 0}
-            | _head_problems(c)
-            | _dropout_problems(c)
-        )
-    )
-)
+)(_refusing(sizes=lambda c: {n: "positive" for n in _SIZES if getattr(c, n) < 0}))
 
 _dropout_of_one = mistake(
     "You accept a dropout of 1, which drops everything.",
@@ -438,15 +429,7 @@ _dropout_of_one = mistake(
     recognized=lambda e: (
         _refused(e, "sizes", "heads") and _outcomes(e, "dropout").tolist() == [1, 0, 1]
     ),
-)(
-    _refusing(
-        lambda c: (
-            _size_problems(c)
-            | _head_problems(c)
-            | ({} if 0 <= c.dropout <= 1 else {"dropout": "from 0 to 1"})
-        )
-    )
-)
+)(_refusing(dropout=lambda c: {} if 0 <= c.dropout <= 1 else {"dropout": "from 0 to 1"}))
 
 _dropout_unchecked = mistake(
     "You accept any dropout.",
@@ -456,7 +439,7 @@ _dropout_unchecked = mistake(
     recognized=lambda e: (
         _accepts(e) and _refused(e, "sizes", "heads") and not _outcomes(e, "dropout").any()
     ),
-)(_refusing(lambda c: _size_problems(c) | _head_problems(c)))
+)(_refusing(dropout=_none))
 
 _no_dropout_refused = mistake(
     "You reject a dropout of 0, but most small models use it.",
@@ -465,15 +448,7 @@ _no_dropout_refused = mistake(
     recognized=lambda e: (
         e.same("possible", "ones") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
-)(
-    _refusing(
-        lambda c: (
-            _size_problems(c)
-            | _head_problems(c)
-            | ({} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"})
-        )
-    )
-)
+)(_refusing(dropout=lambda c: {} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"}))
 
 _ones_refused = mistake(
     "You reject a size of 1, but every size may be 1.",
@@ -483,15 +458,7 @@ _ones_refused = mistake(
     recognized=lambda e: (
         e.same("possible", "plain", "thin") and {"edges", "ones"} <= e.answers.errors.keys()
     ),
-)(
-    _refusing(
-        lambda c: (
-            {n: "above 1" for n in _SIZES if getattr(c, n) <= 1}
-            | _head_problems(c)
-            | _dropout_problems(c)
-        )
-    )
-)
+)(_refusing(sizes=lambda c: {n: "above 1" for n in _SIZES if getattr(c, n) <= 1}))
 
 _thin_heads_refused = mistake(
     "You reject heads with a single channel.",
@@ -504,12 +471,7 @@ _thin_heads_refused = mistake(
     ),
 )(
     _refusing(
-        lambda c: (
-            _size_problems(c)
-            | _head_problems(c)
-            | ({"n_embd": "above n_head"} if c.n_embd <= c.n_head else {})
-            | _dropout_problems(c)
-        )
+        heads=lambda c: {"n_embd": "above n_head"} if c.n_embd <= c.n_head else _head_problems(c)
     )
 )
 
