@@ -161,25 +161,16 @@ _one_head_for_all = mistake(
 )(_variant(lambda found: _merged(found[:, :1].expand_as(found))))
 
 
-def _with_keys(change: Callable[[Tree, int], Tree]) -> InTorch:
-    """Every head with keys and values of its own, as `change(parameters, H)` makes them."""
-
-    def answer(head: Any, parameters: Tree, x: Tensor) -> Tensor:
-        own = change(parameters, len(parameters["query"]))
-        over_heads = torch.func.vmap(head, in_dims=(0, None))
-        return _merged(torch.func.vmap(over_heads, in_dims=(None, 0))(own, x))
-
-    return InTorch(answer)
-
-
-def _rows_repeated_own(parameters: Tree, H: int) -> Tree:
-    return {
-        "query": parameters["query"],
-        **{
-            name: parameters[name].repeat_interleave(H, dim=0).reshape(H, *parameters[name].shape)
-            for name in ("key", "value")
-        },
+def _rows_repeated_own(head: Any, parameters: Tree, x: Tensor) -> Tensor:
+    """Every head with keys and values of its own, made of each row H times."""
+    H = len(parameters["query"])
+    own = {
+        name: matrix.repeat_interleave(H, dim=0).reshape(H, *matrix.shape)
+        for name, matrix in parameters.items()
+        if name != "query"
     }
+    over_heads = torch.func.vmap(head, in_dims=(0, None))
+    return _merged(torch.func.vmap(over_heads, in_dims=(None, 0))({**parameters, **own}, x))
 
 
 _rows_repeated = mistake(
@@ -190,33 +181,22 @@ _rows_repeated = mistake(
     `jnp.broadcast_to` repeat the matrix, but with `None` in `in_axes` you need no copies.
     {_values(e)}""")
     ),
-)(_with_keys(_rows_repeated_own))
+)(InTorch(_rows_repeated_own))
+
+
+def _with_tree(change: Callable[[Tree], Tree]) -> InTorch:
+    """Everything right, but of another tree."""
+    return InTorch(lambda head, parameters, x: _merged(_found(head, change(parameters), x)))
+
 
 _keys_and_values_exchanged = mistake("You exchanged keys and values.", _values)(
-    InTorch(
-        lambda head, parameters, x: _merged(
-            _found(head, {**parameters, "key": parameters["value"], "value": parameters["key"]}, x)
-        )
-    )
+    _with_tree(lambda tree: {**tree, "key": tree["value"], "value": tree["key"]})
 )
 
 _queries_averaged = mistake(
     "You averaged the queries of the heads, so all heads are the same.",
     _values,
-)(
-    InTorch(
-        lambda head, parameters, x: _merged(
-            _found(
-                head,
-                {
-                    **parameters,
-                    "query": parameters["query"].mean(0).expand_as(parameters["query"]),
-                },
-                x,
-            )
-        )
-    )
-)
+)(_with_tree(lambda tree: {**tree, "query": tree["query"].mean(0).expand_as(tree["query"])}))
 
 
 def _one_long_sequence(flatten: Callable[[Tensor], Tensor]) -> InTorch:
