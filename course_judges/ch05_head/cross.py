@@ -571,30 +571,6 @@ def _all_memories_for_all(
     return _usual(scores, padding) @ (memory @ w_value).flatten(0, 1)
 
 
-@mistake(
-    "You divided the scores by half of D instead of its root.",
-    lambda e: f"{wording.HALF_BY_PRECEDENCE} {_dimensions(e)}",
-    SCALE,
-    name="divided-by-half-of-D",
-)
-def _by_half(
-    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
-) -> Tensor:
-    return cross_attention(x, memory, w_query * 2 / w_key.shape[1] ** 0.5, w_key, w_value, lengths)
-
-
-@mistake(
-    "You divided the scores by twice D instead of its root.",
-    lambda e: f"{wording.TWICE_BY_PRECEDENCE} {_dimensions(e)}",
-    SCALE,
-    name="divided-by-2D",
-)
-def _by_twice(
-    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
-) -> Tensor:
-    return cross_attention(x, memory, w_query / 2 / w_key.shape[1] ** 0.5, w_key, w_value, lengths)
-
-
 TASK = Task(
     "Cross-attention",
     cross_attention,

@@ -279,17 +279,6 @@ class _ScaleAfterSoftmax(_Unscaled):
 
 
 @mistake(
-    "You divided the scores by twice D instead of its root.",
-    lambda e: f"{wording.TWICE_BY_PRECEDENCE} {_dimensions(e)}",
-    SCALE,
-    name="divided-by-2D",
-)
-class _DividedBy2D(Head):
-    def scale(self, x: Tensor) -> float:  # noqa: ARG002
-        return 2.0 * self.key.out_features
-
-
-@mistake(
     "You added the mask to the scores as numbers, 1 where a position may look and 0 elsewhere.",
     lambda e: unwrapped(f"""{_first(e, "causal")} This makes hidden scores only 1 lower than the
     others, so they still count. A mask that is added should hold 0 and −inf."""),

@@ -1,13 +1,5 @@
 """What several tasks of chapter 05 say in the same words."""
 
-HALF_BY_PRECEDENCE = (
-    "This happens with `D ** 1 / 2`, because `**` binds more tightly than `/`: it is (D ** 1) / 2. "
-    "Write `D ** 0.5` or `math.sqrt(D)`."
-)
-TWICE_BY_PRECEDENCE = (
-    "This happens with `/ D ** 1 / 2`, because `**` binds more tightly than `/`: it divides by "
-    "D ** 1 and then by 2. Write `D ** 0.5` or `math.sqrt(D)`."
-)
 LENGTH_UNDER_THE_ROOT = (
     "You divided the scores by the root of a number of positions, but a score is a sum of D "
     "products."

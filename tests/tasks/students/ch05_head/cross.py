@@ -164,15 +164,6 @@ def looks_at_all(x, memory, w_query, w_key, w_value, lengths):
     return scores.softmax(-1) @ (symbols @ w_value)
 
 
-def powers_first(factor):
-    def answer(x, memory, w_query, w_key, w_value, lengths):
-        scores = x @ w_query @ (memory @ w_key).mT * factor(w_key.shape[1])
-        hidden = torch.arange(memory.shape[1]) >= lengths.unsqueeze(1)
-        return scores.masked_fill(hidden.unsqueeze(1), -torch.inf).softmax(-1) @ memory @ w_value
-
-    return answer
-
-
 def only_the_best(x, memory, w_query, w_key, w_value, lengths):
     scores = x @ w_query @ (memory @ w_key).mT
     hidden = torch.arange(memory.shape[1]) >= lengths.unsqueeze(1)
@@ -185,8 +176,6 @@ WRONG = {
     "own-values-added": lambda x, m, q, k, v, n: crossing()(x, m, q, k, v, n) + x @ v,
     "x-behind-the-memory": looks_at_both,
     "all-memories-for-all": looks_at_all,
-    "divided-by-half-of-D": powers_first(lambda D: 2 / D),
-    "divided-by-2D": powers_first(lambda D: 1 / D / 2),
     "lengths-of-x": cut_where_the_memory_ends,
     "no-softmax": crossing(weigh=lambda s, seen: s * seen),
     "mask-without-an-axis": lengths_as_they_are,

@@ -289,12 +289,6 @@ class HeadThatCountsTexts(PlainHead):
         return scores.masked_fill(self.tril[:T, :T] == 0, -INF) if self.causal else scores
 
 
-class HeadByTwice(PlainHead):
-    def scores(self, x):
-        q, k = self.query(x), self.key(x)
-        return q @ k.mT / k.shape[-1] ** 1 / 2
-
-
 class HeadOfAddedMasks(PlainHead):
     def mask(self, scores):
         T = scores.shape[-1]
@@ -319,7 +313,6 @@ WRONG = {
     "one-layer-for-two": HeadWhoseKeysAsk,
     "other-names": HeadOfLetters,
     "mask-cut-to-the-batch": HeadThatCountsTexts,
-    "divided-by-2D": HeadByTwice,
     "mask-added-to-scores": HeadOfAddedMasks,
     "no-softmax": HeadOfScores,
     "wrong-corner": HeadCutBelow,
