@@ -24,30 +24,16 @@ _GRADIENTS = tuple(
 _KEPT = ("pieces.kept.weights", "pieces.kept.mode")
 
 
-def _pieces(kept, cut, spend):
-    """An answer with its own way to keep states, to detach them and to use the losses."""
-
-    def answer(model, batches):
-        state, losses = None, []
-        for x, y, fresh in batches:
-            if state is not None:
-                state = cut(kept(state, fresh[None, :, None]))
-            logits, state = model.read(x, state)
-            losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
-            spend(model, losses)
-        if spend is _nothing:
-            torch.stack(losses).sum().backward()
-        return [loss.item() for loss in losses]
-
-    return answer
-
-
 def _others(state, fresh):
     return tuple(s.masked_fill(fresh, 0.0) for s in state)
 
 
 def _all_detached(state):
     return tuple(s.detach() for s in state)
+
+
+def _mean(logits, y):
+    return F.cross_entropy(logits.flatten(0, 1), y.flatten())
 
 
 def _each(_, losses):
@@ -65,8 +51,28 @@ def _latest(model, losses):
     losses[-1].backward()
 
 
-def _nothing(*_):
-    """The sum of all losses goes backward at the end."""
+def _pieces(
+    kept=_others,
+    cut=_all_detached,
+    loss=_mean,
+    spend=_each,
+    read=lambda model, x, state: model.read(x, state),
+):
+    """An answer with one of its choices replaced: how it keeps states, detaches them, measures the
+    loss of a batch, uses the losses, and reads a batch.
+    """
+
+    def answer(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = cut(kept(state, fresh[None, :, None]))
+            logits, state = read(model, x, state)
+            losses.append(loss(logits, y))
+            spend(model, losses)
+        return [loss.item() for loss in losses]
+
+    return answer
 
 
 def read_in_pieces(model, batches):
@@ -195,7 +201,7 @@ _graph_kept = mistake(
     """`backward` went back into an earlier batch, whose graph was already freed. Detach both the
     hidden state and the cell state after every batch.""".replace("\n    ", " "),
     recognized=_read_twice,
-)(_pieces(_others, lambda state: state, _each))
+)(_pieces(cut=lambda state: state))
 
 
 _not_detached = mistake(
@@ -223,16 +229,12 @@ _gradients_averaged = mistake(
 )(Like("used-mean-instead-of-sum-in-what-goes-backward"))
 
 _not_carried = mistake("You start every batch from a blank state.", _first_off)(
-    _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each)
+    _pieces(lambda state, _: tuple(map(torch.zeros_like, state)))
 )
 
 
 _all_rows_blank = mistake("As soon as one row is fresh, you blank all rows.", _fresh_rows)(
-    _pieces(
-        lambda state, fresh: tuple(s * (not fresh.any()) for s in state),
-        _all_detached,
-        _each,
-    )
+    _pieces(lambda state, fresh: tuple(s * (not fresh.any()) for s in state))
 )
 
 
@@ -259,23 +261,6 @@ def _blanked_too_late(model, batches):
     return [loss.item() for loss in losses]
 
 
-@mistake(
-    "Your losses are sums, but the loss of a batch is the mean over its targets.",
-    lambda e: unwrapped(f"""They are too large by a factor of {e.inputs["y"][0].size}, the number of
-    targets B · T, and so is what they add to the gradients. {_first_off(e)}"""),
-    cases=("pieces.losses", "pieces.gradients"),
-)
-def _summed(model, batches):
-    state, losses = None, []
-    for x, y, fresh in batches:
-        if state is not None:
-            state = _all_detached(_others(state, fresh[None, :, None]))
-        logits, state = model.read(x, state)
-        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="sum"))
-        losses[-1].backward()
-    return [loss.item() for loss in losses]
-
-
 def _norm_of_gradients(evidence: Evidence) -> float:
     return float(sum((evidence.yours(name) ** 2).sum() for name in _GRADIENTS) ** 0.5)
 
@@ -295,17 +280,17 @@ _gradients_clipped = mistake(
         and not all(e.same(name) for name in _GRADIENTS)
         and min(abs(_norm_of_gradients(e) / most - 1) for most in (0.1, 0.25, 0.5, 1, 2, 5)) < 1e-5
     ),
-)(_pieces(_others, _all_detached, _clipped))
+)(_pieces(spend=_clipped))
 
 _start_gradients_cleared = mistake(
     "You cleared the gradients that were there before the first batch.",
     f"Each parameter came with a gradient of {START_GRADIENT:g}, which should stay in the sum.",
     recognized=_start_forgotten,
-)(_pieces(_others, _all_detached, _first_clears))
+)(_pieces(spend=_first_clears))
 
 _last_gradient_only = mistake(
     "Your gradients are those of the last batch instead of the sum over all batches.", _steepness
-)(_pieces(_others, _all_detached, _latest))
+)(_pieces(spend=_latest))
 
 
 @mistake(
@@ -317,69 +302,22 @@ _last_gradient_only = mistake(
 )
 def _no_gradient(model, batches):
     with torch.no_grad():
-        return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
+        return _pieces(spend=lambda *_: None)(model, batches)
 
 
-@mistake(
+_summed = mistake(
+    "Your losses are sums, but the loss of a batch is the mean over its targets.",
+    lambda e: unwrapped(f"""They are too large by a factor of {e.inputs["y"][0].size}, the number of
+    targets B · T, and so is what they add to the gradients. {_first_off(e)}"""),
+    cases=("pieces.losses", "pieces.gradients"),
+)(_pieces(loss=lambda logits, y: _mean(logits, y) * y.numel()))
+
+_last_position_only = mistake(
     "You took the loss only at the last position of each batch, but all positions count.",
     lambda e: unwrapped(f"""A batch has B · T = {e.inputs["y"][0].size} targets, and its loss is the
     mean over all of them. {_first_off(e)}"""),
     cases=("pieces",),
-)
-def _last_position_only(model, batches):
-    state, losses = None, []
-    for x, y, fresh in batches:
-        if state is not None:
-            state = _all_detached(_others(state, fresh[None, :, None]))
-        logits, state = model.read(x, state)
-        losses.append(F.cross_entropy(logits[:, -1], y[:, -1]))
-        losses[-1].backward()
-    return [loss.item() for loss in losses]
-
-
-def _token_by_token(cut):
-    """An answer that reads one token at a time and cuts the graph after each of them."""
-
-    def answer(model, batches):
-        state, losses = None, []
-        for x, y, fresh in batches:
-            if state is not None:
-                state = _all_detached(_others(state, fresh[None, :, None]))
-            read = []
-            for token in x.split(1, dim=1):
-                logits, state = model.read(token, state)
-                state = cut(state)
-                read.append(logits)
-            losses.append(F.cross_entropy(torch.cat(read, dim=1).flatten(0, 1), y.flatten()))
-            losses[-1].backward()
-        return [loss.item() for loss in losses]
-
-    return answer
-
-
-_detached_inside = mistake(
-    "You detach the state inside a batch, after every token.",
-    lambda e: unwrapped(f"""Your losses are right, but a position then can't learn from what it did
-    to later ones. Inside a batch, gradients should flow through all T = {e.inputs["x"].shape[-1]}
-    positions, so detach only between batches. {_steepness_alone(e)}"""),
-)(_token_by_token(_all_detached))
-
-
-def _with_loss(loss):
-    """An answer that takes `loss(logits, y)` as the loss of a batch."""
-
-    def answer(model, batches):
-        state, losses = None, []
-        for x, y, fresh in batches:
-            if state is not None:
-                state = _all_detached(_others(state, fresh[None, :, None]))
-            logits, state = model.read(x, state)
-            losses.append(loss(logits, y))
-            losses[-1].backward()
-        return [found.item() for found in losses]
-
-    return answer
-
+)(_pieces(loss=lambda logits, y: _mean(logits[:, -1:], y[:, -1:])))
 
 _logits_scrambled = mistake(
     "You reshape the logits where their axes should be exchanged, which scrambles them.",
@@ -387,17 +325,25 @@ _logits_scrambled = mistake(
     {e.inputs["y"][0].shape[1]}, {e.inputs["embedding"].shape[0]}). `reshape` and `view` keep the
     order of the numbers, so `reshape(B, V, T)` mixes positions and tokens. Use `transpose(1, 2)`,
     or flatten B and T. {_first_off(e)}"""),
-    also=(
-        _with_loss(
-            lambda logits, y: F.cross_entropy(
-                logits.transpose(1, 2).reshape(-1, logits.shape[-1]), y.flatten()
-            )
-        ),
-        _with_loss(
-            lambda logits, y: F.cross_entropy(logits.reshape(logits.shape[-1], -1).T, y.flatten())
-        ),
-    ),
-)(_with_loss(lambda logits, y: F.cross_entropy(logits.reshape(len(y), -1, y.shape[1]), y)))
+)(_pieces(loss=lambda logits, y: F.cross_entropy(logits.reshape(len(y), -1, y.shape[1]), y)))
+
+
+def _token_by_token(model, x, state):
+    """Reads one token at a time and cuts the graph after each of them."""
+    read = []
+    for token in x.split(1, dim=1):
+        logits, state = model.read(token, state)
+        state = _all_detached(state)
+        read.append(logits)
+    return torch.cat(read, dim=1), state
+
+
+_detached_inside = mistake(
+    "You detach the state inside a batch, after every token.",
+    lambda e: unwrapped(f"""Your losses are right, but a position then can't learn from what it did
+    to later ones. Inside a batch, gradients should flow through all T = {e.inputs["x"].shape[-1]}
+    positions, so detach only between batches. {_steepness_alone(e)}"""),
+)(_pieces(read=_token_by_token))
 
 
 def _first_loss(evidence: Evidence) -> Finding | None:
