@@ -8,12 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from course_judges.ch09_names.losses import in_another_unit, same_loss
+from course_judges.ch09_names.losses import in_another_unit
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
-from course_judges.wording import number, rows_apart, unwrapped
-from course_tasks.answers import Array
-from course_tasks.ch09_names.shared import echoing_model
+from course_judges.wording import listed, number, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -75,7 +73,17 @@ _other_targets = mistake(
     lambda e: unwrapped(f"""With a length of {int(e.inputs["lengths"].min())} there are
     {len(e.inputs["tokens"]) - int(e.inputs["lengths"].min())} possible targets, but with the
     longest only {_count(e)}. {_both(e)} To be comparable, all lengths need the same targets."""),
+    cases=("losses", "twice"),
 )(Like("used-a-slice-from-the-start-in-your-windows"))
+
+
+@mistake(
+    "You took the last of `lengths` for the longest.",
+    lambda e: f"The lengths may come in any order. {_both(e)}",
+    cases=("losses", "twice"),
+)
+def _last_length_for_the_longest(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, T)[max(lengths[-1] - T, 0) :]) for T in lengths]
 
 
 @mistake(
@@ -112,6 +120,25 @@ _unshifted_targets = mistake(
     "You took as target the last token that the model reads, not the one after it.", _both
 )(Like("used-the-tokens-that-the-model-reads-instead-of-your-windows-in-your-targets"))
 
+
+@mistake(
+    "Your windows lie side by side, so you ask about only some of the targets.",
+    lambda e: unwrapped(f"""There are {_count(e)} targets for each length, and windows may overlap.
+    {_both(e)}"""),
+    also=(
+        lambda model, tokens, lengths: [_loss(model, _windows(tokens, T)[::T]) for T in lengths],
+    ),
+)
+def _side_by_side(model, tokens, lengths):
+    windows = _windows(tokens, max(lengths))[:: max(lengths)]
+    return [_loss(model, windows[:, -1 - T :]) for T in lengths]
+
+
+_in_another_order = mistake(
+    "Your losses are right, but in the order of growing lengths instead of that of `lengths`.",
+    lambda e: unwrapped(f"""With lengths {listed(e.inputs["lengths"])}, you return the losses of
+    {listed(sorted(e.inputs["lengths"]))}."""),
+)(lambda model, tokens, lengths: losses_at_last(model, tokens, sorted(lengths)))
 
 _all_positions = mistake(
     "You took the mean over all positions of the windows instead of only the last.",
@@ -236,86 +263,6 @@ def _in_training_mode(model, tokens, lengths):
     return losses_at_last(model, tokens, lengths)
 
 
-@torch.no_grad()
-def _of_each_target(evidence: Evidence, T: int):
-    """The loss of every token that has T tokens before it."""
-    windows = _windows(torch.from_numpy(evidence.inputs["tokens"]), T)
-    logits = echoing_model(evidence.inputs).eval()(windows[:, :-1])[0]
-    return F.cross_entropy(logits[:, -1], windows[:, -1], reduction="none").double().numpy()
-
-
-def _asked_about(evidence: Evidence, place: int, *, anywhere: bool) -> set[str]:
-    """Which tokens your loss at this place may be the mean over, in words: ranges with or without
-    gaps of one length. Of all ranges, one may fit by coincidence; of those that begin and end where
-    a text, a past or the targets do, or a token or two from there, hardly any does.
-    """
-    T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
-    each, N, longest = (
-        _of_each_target(evidence, T),
-        len(evidence.inputs["tokens"]),
-        _longest(evidence),
-    )
-    firsts = {T + n for n in range(3)} | {longest + n for n in range(-2, 3)} | {longest + T}
-    ends = {N - n for n in range(4)} | {N - (longest - T) + n for n in (-1, 0, 1)}
-    found = set()
-    for stride in range(1, max(longest, 3) + 2):
-        # Windows with gaps may be cut like those without: `windows[longest - T :]`.
-        likely = firsts | {T + stride * (longest - T)}
-        for first in range(T, N) if anywhere else sorted(likely):
-            taken = each[first - T :: stride] if first >= T else each[:0]
-            means = taken.cumsum() / np.arange(1, len(taken) + 1)
-            for last in first + stride * np.flatnonzero(same_loss(mine, means)):
-                if last > first and (anywhere or ends & set(range(last + 1, last + stride + 1))):
-                    found.add(f"{_nth(stride)} token from {first} to {last}")
-    return found
-
-
-def _for_lengths(lengths: Array) -> str:
-    """ "for T = 4" or "for T = 4, 7 and 1"."""
-    *before, last = (str(int(T)) for T in lengths)
-    return f"for T = {', '.join(before)} and {last}" if before else f"for T = {last}"
-
-
-def _nth(stride: int) -> str:
-    """ "every" or "every third"."""
-    words = ("every", "every second", "every third")
-    return words[stride - 1] if stride <= len(words) else f"every {stride}th"
-
-
-def _other_range(evidence: Evidence) -> Finding | None:
-    """Losses that are means over other targets than the ones asked for."""
-    if not evidence.comparable("losses"):
-        return None
-    mine, right = evidence.yours("losses"), evidence.right("losses")
-    off = [int(place) for place in np.flatnonzero(~(abs(mine - right) < 1e-4 * right))]
-    if not off:
-        return None
-    several = len(off) > 1
-    of_all = set.intersection(*(_asked_about(evidence, place, anywhere=several) for place in off))
-    lengths, longest = evidence.inputs["lengths"], _longest(evidence)
-    if len(of_all) == 1:
-        told = f"{_for_lengths(lengths[off])} over {of_all.pop()}"
-    else:
-        each = [_asked_about(evidence, place, anywhere=False) for place in off]
-        if any(len(fitting) != 1 for fitting in each):
-            return None
-        told = ", and ".join(
-            f"{_for_lengths(lengths[[place]])} over {fitting.pop()}"
-            for place, fitting in zip(off, each, strict=True)
-        )
-    return Finding(
-        "other-targets-asked",
-        "You average over other targets than the ones asked for.",
-        f"Counting tokens from 0, you average {told}. For every length, the targets should be "
-        f"all tokens from {longest} to {len(evidence.inputs['tokens']) - 1}. {_both(evidence)}",
-        SAME_PAST,
-    )
-
-
-def _longest(evidence: Evidence) -> int:
-    return int(evidence.inputs["lengths"].max())
-
-
 def _mode_changed(evidence: Evidence) -> Finding | None:
     if not evidence.same("losses", "twice.losses"):
         return None
@@ -376,7 +323,6 @@ TASK = Task(
     ),
     properties=(
         in_another_unit("losses", SAME_PAST),
-        _other_range,
         _mode_changed,
     ),
     examples=(_worked_out,),

@@ -12,16 +12,6 @@ from course_judges.wording import numbers_apart
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
-# How far apart rounding in float32 may bring two ways to compute one loss. If many explanations
-# are tried, one of them fits within a wider tolerance by coincidence.
-ROUNDING = 3e-6
-
-
-def same_loss(mine: Array | float, found: Array | float) -> Array:
-    """True where two losses are equal up to rounding."""
-    return np.asarray(np.abs(np.subtract(mine, found)) <= ROUNDING * np.abs(found))
-
-
 _UNITS: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
     (
         "in-bits",

@@ -139,7 +139,33 @@ def mean_of_the_means_of_chunks(model, tokens, lengths):
     return found
 
 
+# "at least max(lengths) tokens before it": the lengths may come in any order
+@torch.no_grad()
+def longest_is_named_last(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(0, lengths[-1] - T) :]
+        logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def targets_of_windows_side_by_side(model, tokens, lengths):
+    """Lays the longest windows side by side, so only one token in max(lengths) is a target."""
+    longest = max(lengths)
+    windows = tokens.unfold(0, longest + 1, longest)
+    found = []
+    for T in lengths:
+        with torch.no_grad():
+            logits = model(windows[:, -T - 1 : -1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
 WRONG = {
+    "in-another-order": lambda model, tokens, lengths: last_gather(model, tokens, sorted(lengths)),
+    "side-by-side": targets_of_windows_side_by_side,
+    "last-length-for-the-longest": longest_is_named_last,
     "one-target-more": last_from(-1),
     "answered-once": a_length_is_answered_once,
     "beginning-of-the-longest": last_at_the_beginning,
@@ -159,17 +185,6 @@ def last_in_training_afterwards(model, tokens, lengths):
     model.eval()
     found = last_loop(model, tokens, lengths)
     model.train()
-    return found
-
-
-def last_behind_an_outer_length(model, tokens, lengths):
-    """Takes the first length or the last for the longest."""
-    found, longest = [], max(lengths[0], lengths[-1])
-    for T in lengths:
-        windows = tokens.unfold(0, T + 1, 1)[max(longest - T, 0) :]
-        with torch.no_grad():
-            logits = model(windows[:, :-1])[0][:, -1]
-        found.append(F.cross_entropy(logits, windows[:, -1]).item())
     return found
 
 
@@ -235,13 +250,6 @@ WRONG |= {
 }
 
 
-def last_in_whole_chunks(model, tokens, lengths):
-    held = (len(tokens) - max(lengths)) // 7 * 7
-    return (
-        last_gather(model, tokens[: max(lengths) + held], lengths) if held else [0.0] * len(lengths)
-    )
-
-
 def last_times_their_share(model, tokens, lengths):
     losses = last_gather(model, tokens, lengths)
     return [loss * T / max(lengths) for loss, T in zip(losses, lengths, strict=True)]
@@ -249,7 +257,6 @@ def last_times_their_share(model, tokens, lengths):
 
 ODD = [
     (last_every_second, "used-2-instead-of-1-in-all-windows"),
-    (last_in_whole_chunks, "other-targets-asked"),
     (last_times_their_share, "some-positions"),
     (
         last_with_losses(lambda z, y: F.cross_entropy(z, y) * len(y) / (len(y) + 1)),
@@ -257,7 +264,6 @@ ODD = [
     ),
     (lambda model, tokens, lengths: model(tokens), "error"),
     (last_in_training_afterwards, "mode-not-restored"),
-    (last_behind_an_outer_length, "other-targets-asked"),
     (last_without_one_token, "other-losses"),
 ]
 
@@ -278,17 +284,6 @@ def perplexities(model, tokens, lengths):
     return [math.exp(loss) for loss in _last(model, tokens, lengths)]
 
 
-# "at least max(lengths) tokens before it": the lengths may come in any order
-@torch.no_grad()
-def longest_is_named_last(model, tokens, lengths):
-    found = []
-    for T in lengths:
-        windows = tokens.unfold(0, T + 1, 1)[max(0, lengths[-1] - T) :]
-        logits = model(windows[:, :-1])[0][:, -1]
-        found.append(F.cross_entropy(logits, windows[:, -1]).item())
-    return found
-
-
 # Goes through the targets in batches of 16, and averages what the batches give.
 # "the mean loss": the last batch is smaller, and its targets count more
 def mean_of_the_means_of_batches(model, tokens, lengths):
@@ -305,21 +300,7 @@ def mean_of_the_means_of_batches(model, tokens, lengths):
     return result
 
 
-def targets_of_windows_side_by_side(model, tokens, lengths):
-    """Lays the longest windows side by side, so only one token in max(lengths) is a target."""
-    longest = max(lengths)
-    windows = tokens.unfold(0, longest + 1, longest)
-    found = []
-    for T in lengths:
-        with torch.no_grad():
-            logits = model(windows[:, -T - 1 : -1])[0][:, -1]
-        found.append(F.cross_entropy(logits, windows[:, -1]).item())
-    return found
-
-
 UNLISTED = {
     1: [(perplexities, "raised-e-to-the-power-of-your-losses")],
-    6: [(longest_is_named_last, "other-targets")],
     8: [(mean_of_the_means_of_batches, "chunks-averaged")],
-    13: [(targets_of_windows_side_by_side, "other-targets-asked")],
 }
