@@ -197,21 +197,12 @@ def _which_last_targets(evidence: Evidence) -> str:
     )
 
 
-def _whole_rolled(evidence: Evidence) -> str:
-    """How all inputs are rolled together, if your targets are that."""
-    rolled = np.array_equal(
-        evidence.yours("exact.y").ravel(), np.roll(evidence.yours("exact.x").ravel(), -1)
-    )
-    without = " If you roll without `dims`, the whole tensor is rolled as one long row."
-    return without if rolled else ""
-
-
 @mistake(
     _which_last_targets,
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} The last input is
     {int(e.right("exact.x")[0, -1])}, and the text goes on with {int(e.right("exact.y")[0, -1])}. A
     window and its targets are T + 1 = {e.number("block_size") + 1} tokens in a row, so the last
-    target lies outside of the window.{_whole_rolled(e)}"""),
+    target lies outside of the window."""),
     recognized=lambda e: _targets_but_the_last(e) and not _rolls(e),
 )
 def _targets_inside_the_window(tokens, block_size, stride):

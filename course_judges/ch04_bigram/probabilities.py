@@ -179,32 +179,6 @@ def _divided_by(evidence: Evidence) -> Finding | None:
     )
 
 
-def _as_if_k(evidence: Evidence) -> Finding | None:
-    """The table would be right with another k."""
-    case = _first_wrong(evidence)
-    counts, k = _counted(evidence, case)
-    mine, V, sums = evidence.yours(case).astype(np.float64), len(counts), counts.sum(axis=1)
-    # (n + a) / (N + V · a) = p, where the row has counts and p isn't 1 / V.
-    usable = (sums[:, None] > 0) & (np.abs(mine * V - 1) > 1e-3) & np.isfinite(mine)
-    found = (counts - mine * sums[:, None])[usable] / (mine * V - 1)[usable]
-    if not found.size:
-        return None
-    a = float(np.median(found))
-    total = sums + V * a
-    made = (counts + a)[total > 0] / total[total > 0, None]
-    if abs(a - k) < 1e-3 or not np.allclose(mine[total > 0], made, atol=1e-4):
-        return None
-    i, j = _farthest_off(mine, evidence.right(case))
-    return Finding(
-        "another-k",
-        f"With k = {k:g} your table is the one for k = {number(a)}.",
-        f"{f'Each count should grow by {k:g}' if k else 'Nothing should be added'}, but your "
-        f"counts grow by {number(a)}. For symbol {j} after symbol {i} you have "
-        f"{number(mine[i, j])} instead of {number(evidence.right(case)[i, j])}.",
-        UNSEEN,
-    )
-
-
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
     for case, section in (
         ("counted", SHARES),
@@ -607,7 +581,6 @@ TASK = Task(
     ),
     properties=(
         _divided_by,
-        _as_if_k,
         _rows_are_no_distributions,
         _worked_out,
     ),

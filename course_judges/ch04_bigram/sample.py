@@ -443,16 +443,10 @@ def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generat
 
 @mistake(
     "Your draws start over in every call.",
-    lambda e: (
-        "Two calls in a row with the same generator gave the same 60 symbols, so a text would"
-        " repeat the same choice forever. A generator moves on by itself unless you seed it, copy"
-        " it or restore its state."
-        if _same_seeded(e, "first", "second")
-        else "Generators with different seeds gave the same 60 symbols."
-    ),
-    recognized=lambda e: (
-        _drawn_right(e) and (_same_seeded(e, "first", "second") or _seed_is_fixed(e))
-    ),
+    "Two calls in a row with the same generator gave the same 60 symbols, so a text would repeat "
+    "the same choice forever. A generator moves on by itself unless you seed it, copy it or "
+    "restore its state.",
+    recognized=lambda e: _drawn_right(e) and _same_seeded(e, "first", "second"),
 )
 def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return sample(logits, temperature, torch.Generator().manual_seed(1))

@@ -285,7 +285,6 @@ ODD = [
     (squeezed, "error"),
     (nothing_without_a_pair, "rows-do-not-sum-to-one"),
     (only_counts, "left-out-the-division-by-the-sums-of-the-rows-in-your-table"),
-    (lambda tokens, V, k: probabilities_by_loop(tokens, V, 2 * k), "another-k"),
     (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
     (
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),
