@@ -15,7 +15,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, numbers_apart, results_by_name, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch12_faster.seconds import PARTS, PROBE
+from course_tasks.ch12_faster.seconds import PARTS
 from course_tasks.verdict import Finding
 
 # A number of tokens or calls that is read off is a whole one.
@@ -379,13 +379,10 @@ _left_in_training = mistake(
 
 
 class Seconds(NamedTuple):
-    """The five numbers of a case, (5,) each: yours, the right ones, and those of the first call
-    that writes.
-    """
+    """The five numbers of a case, (5,) each: yours and the right ones."""
 
     mine: Array
     right: Array
-    first: Array
 
     @property
     def off(self) -> Array:
@@ -398,95 +395,29 @@ def _five(side: Callable[[str], Array], case: str) -> Array:
 
 
 def _of_case(evidence: Evidence, case: str) -> Seconds:
-    right = _five(evidence.right, case)
-    # Without a warm-up, the first call takes five times as long.
-    cold = evidence.variants.answers(_first_call_counted.answer, PROBE, evidence.inputs)
-    counted = np.array([float(cold.values[f"{case}.seconds.{name}"]) for name in PARTS])
-    first = (counted - right) / 4
-    first[4] = right[4] / evidence.number("count")  # no call is slower between its parts
-    return Seconds(_five(evidence.yours, case), right, first)
+    return Seconds(_five(evidence.yours, case), _five(evidence.right, case))
 
 
 def _named(parts: Iterable[int]) -> str:
     return results_by_name([PARTS[i] for i in parts])
 
 
-def _some(numbers: Array, total: float) -> tuple[int, ...]:
-    """Which of a few numbers add up to a total; empty if none do."""
-    for many in range(1, len(numbers) + 1):
-        for some in itertools.combinations(range(len(numbers)), many):
-            if close(np.array(total), numbers[list(some)].sum()):
-                return some
-    return ()
-
-
-def _of_elsewhere(seconds: Seconds, n_layer: int, count: int) -> str:
-    """Why only `elsewhere` is wrong, as far as its number tells."""
-    mine, right, first = seconds
-    if abs(mine[4]) < _NEAR * right[4]:
-        return unwrapped(f"""Your `elsewhere` is 0, but {number(right[4], 4)} s are left that pass
-        inside the model and outside the four parts: in each block, between attention and
-        feed-forward. `elsewhere` is the time of the whole writing minus the four parts.""")
-    if some := _some(right[:4], mine[4] - right[4]):
-        return unwrapped(f"""`elsewhere` is too large by exactly what {_named(some)} took, so
-        subtract that, too.""")
-    if close(mine[4], np.floor(right[4])) or close(mine[4], right[4].round()):
-        return "`elsewhere` has no decimals. Return it as it is."
-    if close(mine[4], -right[4]):
-        return "`elsewhere` has the wrong sign, since it should be the whole minus the parts."
-    if close(mine[4], right[4] - first.sum()):
-        return "`elsewhere` is too small by exactly what the first call took that writes a symbol."
-    if close(mine[4], right[4] + first.sum()):
-        return "`elsewhere` is too large by exactly what one more such call takes."
-    for divisor, name in ((n_layer, "blocks"), (count, "symbols")):
-        if divisor > 1 and close(divisor * mine[4], right[4]):
-            return f"`elsewhere` is divided by {divisor}, the number of {name}."
-    return ""
-
-
-def _of_all(seconds: Seconds) -> str:
-    """What all five numbers have in common; empty if nothing is known."""
-    mine, right, _ = seconds
-    factor = float(mine.sum() / right.sum())
-    if not close(mine, factor * right).all():
+def _of_elsewhere(seconds: Seconds) -> str:
+    """Why only `elsewhere` is wrong, if it is 0."""
+    if abs(seconds.mine[4]) >= _NEAR * seconds.right[4]:
         return ""
-    if close(mine.sum(), np.array(100.0)):
-        return "Your five numbers add up to 100, so they are percent instead of seconds."
-    if close(mine, -right).all():
-        return "All have the wrong sign: seconds are those after a part minus those before it."
-    return f"All of them are {number(factor, 4)} times as large as they should be."
+    return unwrapped(f"""Your `elsewhere` is 0, but {number(seconds.right[4], 4)} s are left that
+    pass inside the model and outside the four parts: in each block, between attention and
+    feed-forward. `elsewhere` is the time of the whole writing minus the four parts.""")
 
 
 def _of_parts(seconds: Seconds, n_layer: int) -> list[str]:
-    """Sentences on parts whose numbers hold something else or something besides."""
-    mine, right, first = seconds
-    for words, held in (
-        ("are those of the warm-up call alone", 5 * first),
-        ("are those of the first call alone that writes", first),
-        ("lack the first call that writes", right - first),
-    ):
-        if close(mine[:4], held[:4]).all():
-            return [f"The seconds of all four parts {words}."]
-    off = [i for i in range(4) if seconds.off[i]]
+    """Sentences on parts whose seconds are a whole multiple or a fraction of the right ones."""
     said = []
-    if warm := [i for i in off if close(mine[i], right[i] + 5 * first[i])]:
-        said.append(
-            f"The seconds of {_named(warm)} still include the warm-up call, so set all four to 0 "
-            "after it."
-        )
-    for i in (i for i in range(5) if seconds.off[i] and i not in warm):
-        if abs(mine[i]) < _NEAR * right[i]:
-            said.append(f"Your `{PARTS[i]}` is 0.")
-            continue
-        if i == 4 and not close(mine.sum(), right.sum()):
+    for i in (i for i in range(5) if seconds.off[i]):
+        if i == 4 and not close(seconds.mine.sum(), seconds.right.sum()):
             continue  # it is what the parts leave of another whole
-        others = [j for j in range(5) if j != i]
-        if some := [others[j] for j in _some(right[others], mine[i] - right[i])]:
-            block = i in (1, 2) and set(some) == {3 - i, 4}
-            whole = " Did you time the whole block?" if block else ""
-            said.append(f"Your `{PARTS[i]}` also holds exactly what {_named(some)} took.{whole}")
-            continue
-        times = float(mine[i] / right[i])
+        times = float(seconds.mine[i] / seconds.right[i])
         if 0 < times < 1 and close(np.array(1 / times), np.array(round(1 / times))):
             blocks = f", and there are {n_layer} blocks" if round(1 / times) == n_layer else ""
             said.append(
@@ -500,30 +431,9 @@ def _of_parts(seconds: Seconds, n_layer: int) -> list[str]:
     return said
 
 
-def _rounded(seconds: Seconds) -> str:
-    """A sentence on numbers that have lost their decimals; empty if they have some."""
-    mine, right, _ = seconds
-    for digits in range(4):
-        if close(mine, mine.round(digits)).all() and abs(mine - right).max() < 10.0**-digits:
-            which = ("no decimals", "only one decimal", "only two decimals", "only three")[digits]
-            return f"Your seconds have {which}. Return them as they are."
-    return ""
-
-
-def _of_the_sum(seconds: Seconds) -> str:
-    """What the sum of the numbers says; empty if that is nothing."""
-    mine, right, _ = seconds
-    if mine[:4].sum() > (1 + _NEAR) * right.sum():
-        return unwrapped(f"""Your four parts together have {number(mine[:4].sum(), 4)} s, which is
-        more than the whole, so some time is counted more than once.""")
-    if close(mine.sum(), right.sum()) and abs(mine - right).max() > _NEAR * right.sum():
-        return "Your five numbers add up to the right whole, but some time is under a wrong name."
-    return ""
-
-
 def _of_calls(evidence: Evidence, case: str, seconds: Seconds) -> str:
     """How many tokens were read, if parts that take as long for each token say the same."""
-    mine, right, _ = seconds
+    mine, right = seconds
     T, count = evidence.number("T"), evidence.number("count")
     size = evidence.number("long" if case == "growing" else "short")
     lengths = [min(T + i, size) for i in range(count)]
@@ -562,7 +472,7 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
     """By which factors the seconds are wrong, of a text that fits or else of one that doesn't."""
     case = "cropped" if evidence.same("growing.seconds") else "growing"
     seconds = _of_case(evidence, case)
-    mine, right, _ = seconds
+    mine, right = seconds
     if evidence.same(f"{case}.seconds") or not mine.min() < mine.max() < np.inf:
         return None
     off = seconds.off
@@ -570,15 +480,10 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
         why = unwrapped("""Only the embedding's seconds depend on which symbols are read, so your
         text holds other symbols. Append the argmax of the logits at the last position.""")
     elif off[4] and not off[:4].any():
-        why = _of_elsewhere(seconds, evidence.number("n_layer"), evidence.number("count"))
+        why = _of_elsewhere(seconds)
     else:
-        why = (
-            _rounded(seconds)
-            or _of_all(seconds)
-            or " ".join(_of_parts(seconds, evidence.number("n_layer")))
-            or _of_calls(evidence, case, seconds)
-            or _of_the_sum(seconds)
-        )
+        parts = " ".join(_of_parts(seconds, evidence.number("n_layer")))
+        why = parts or _of_calls(evidence, case, seconds)
     wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
     long = " for a text that grows beyond `block_size`" if case == "cropped" else ""

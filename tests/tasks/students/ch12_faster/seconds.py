@@ -429,10 +429,8 @@ def hooks_know_the_last_name(model, prompt, count, clock):
 
 ODD = [
     (lambda *given: {**hooking(*given), "elsewhere": 0.0}, "other-seconds"),
-    (lambda *given: {name: int(s) for name, s in hooking(*given).items()}, "other-seconds"),
     (swapped_names, "exchanged"),
     (window_of_the_prompt, "other-seconds"),
-    (with_(keep=lambda times: 1000 * sum(times), elsewhere="all"), "other-seconds"),
     (hooks_know_the_last_name, "under-the-last-name"),
     (attention_under_feed_forward, "under-the-last-name"),
     (watched_after_alone, "hooks-left"),
