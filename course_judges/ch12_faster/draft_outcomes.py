@@ -35,15 +35,12 @@ class Rule:
         How probable it is that a symbol is kept once it is drafted.
     instead : callable (p, q) -> (V,)
         What is written after a rejection.
-    judged_by : int
-        From how many places later the model's distribution is taken.
     after : callable (p, k) -> (V,)
         What is written after k drafts that were all kept; p is (K + 1, V).
     """
 
     keep: Outcome = lambda p, q: np.minimum(1, p / q)
     instead: Outcome = lambda p, q: normed(np.maximum(0, p - q))
-    judged_by: int = 0
     after: Callable[[Array, int], Array] = lambda p, k: p[k]
 
 
@@ -69,7 +66,7 @@ def fits(evidence: Evidence, rule: Rule) -> bool:
     V = p.shape[1]
     for place in range(len(q)):
         kept, drafted, written = reaching(evidence, place)
-        own = p[place + rule.judged_by]
+        own = p[place]
         keep = np.clip(rule.keep(own, q[place]), 0, 1)
         rejected = 1 - (q[place] * keep).sum()
         instead = rule.instead(own, q[place]) if rejected > 1e-9 else np.zeros(V)

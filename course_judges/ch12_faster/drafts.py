@@ -19,7 +19,6 @@ from course_judges.ch12_faster.draft_outcomes import (
     kept_often,
     normed,
     obeys_the_generator,
-    of_one,
     off_at,
     reaching,
 )
@@ -30,7 +29,6 @@ from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.properties import integers
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch12_faster.drafts import own_symbols
 from course_tasks.verdict import Finding
 
 
@@ -60,17 +58,6 @@ def _first_place(evidence: Evidence) -> str:
     {100 * p[worst]:.1f} %.""")
 
 
-def _after_all(evidence: Evidence) -> str:
-    p = evidence.inputs["p"]
-    count, symbol = counts(evidence)
-    K = len(p) - 1
-    done = (evidence.inputs["drafted"] == K) & (count == K)
-    shares = np.bincount(symbol[done], minlength=p.shape[1]) / max(1, done.sum())
-    worst = int(np.abs(shares - p[K]).argmax())
-    return unwrapped(f"""After {K} kept drafts you write symbol {worst} with a share of
-    {number(shares[worst])}, but `p[:, {K}]` gives it {number(p[K, worst])}.""")
-
-
 def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Callable[..., Any]:
     """An answer that keeps and draws by a rule, with the distributions of the first row."""
 
@@ -79,7 +66,7 @@ def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Calla
     ) -> tuple[Tensor, Tensor]:
         B, K = draft.shape
         own, theirs = p[0].double().numpy(), q[0].double().numpy()
-        pairs = [(own[i + rule.judged_by], theirs[i]) for i in range(K)]
+        pairs = [(own[i], theirs[i]) for i in range(K)]
         share = torch.from_numpy(np.stack([rule.keep(*pair) for pair in pairs]))  # (K, V)
         place = torch.arange(K)
         keep = torch.rand(B, K, generator=generator) < share[place, draft]
@@ -112,12 +99,6 @@ _again_from_p = _by_rule(
     "After a rejection you drew from p itself, and not from what drafts have too little of.",
     lambda e: f"That gives a rejected symbol a second chance. {_first_place(e)}",
     Rule(instead=lambda p, _: p),
-)
-
-_from_the_draft_again = _by_rule(
-    "After a rejection you drew from the draft's distribution q again.",
-    _first_place,
-    Rule(instead=lambda _, q: q),
 )
 
 
@@ -163,51 +144,16 @@ _ratio_inverted = _by_rule(
     Rule(keep=lambda p, q: np.minimum(1, q / p)),
 )
 
-_kept_by_p_alone = _by_rule(
-    "You kept a draft with probability p, and after a rejection drew from max(0, p − q).",
-    lambda e: (
-        "These are halves of two rules: max(0, p − q) goes with min(1, p / q). If instead you keep "
-        "a draft when a symbol drawn from p equals it, you have to write that very symbol "
-        f"otherwise. {_first_place(e)}"
-    ),
-    Rule(keep=lambda p, _: p),
-)
-
-_drawn_once_more = _by_rule(
-    "You kept a draft with probability p, and after a rejection you drew from p again.",
-    lambda e: (
-        "If you keep a draft when a symbol drawn from p equals it, write that very symbol "
-        "otherwise. If you draw a new one, it may be the rejected draft again. "
-        f"{_first_place(e)}"
-    ),
-    Rule(keep=lambda p, _: p, instead=lambda p, _: p),
-)
-
 _kept_if_likelier = _by_rule(
     "You kept a draft exactly when p ≥ q, without any chance.",
     lambda e: f"If p is smaller, keep the draft with probability p / q. {_first_place(e)}",
     Rule(keep=lambda p, q: (p >= q).astype(float)),
 )
 
-_kept_if_the_likeliest = _by_rule(
-    "You kept a draft exactly when it is the model's likeliest symbol, without any chance.",
-    lambda e: (
-        unwrapped(f"""Any symbol may be kept, with probability min(1, p / q). That also holds for
-    the likeliest one, so it isn't always kept if q is larger than p. {_first_place(e)}""")
-    ),
-    Rule(keep=lambda p, _: _likeliest(p)),
-)
-
 _everything_kept = _by_rule(
     "You kept every draft, so your text follows q instead of the model.",
     _first_place,
     Rule(keep=lambda p, _: np.ones_like(p)),
-)
-
-_scored_one_place_late = _by_rule(
-    "You judged the draft at place i by the model's distribution at place i + 1.",
-    lambda e: f"`p[:, i]` is the distribution at place i. {_first_place(e)}",
-    Rule(judged_by=1),
 )
 
 _no_chance_in_the_symbol = _by_rule(
@@ -218,22 +164,6 @@ _no_chance_in_the_symbol = _by_rule(
         after=lambda p, k: _likeliest(p[k]),
     ),
 )
-
-_no_chance_after_a_rejection = _by_rule(
-    "After a rejection you took the symbol with the largest p − q, but it has to be drawn.",
-    lambda e: (
-        unwrapped(f"""You keep drafts as often as you should, but of all symbols with p > q you then
-    write only one. {_first_place(e)}""")
-    ),
-    Rule(instead=lambda p, q: _likeliest(p - q)),
-)
-
-_last_place_repeated = _by_rule(
-    "After a row's drafts were all kept, you drew from the last draft's place, not the next one.",
-    _after_all,
-    Rule(after=lambda p, k: p[max(0, k - 1)]),
-)
-
 
 _last_of_all_places = _by_rule(
     "After a row's drafts were all kept, you drew from the last place of `p` in every row.",
@@ -274,32 +204,6 @@ def _padding_rejected(
     lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]
     other = torch.multinomial(lacking, 1, generator=generator).squeeze(1)
     return count, torch.where(count < K, other, symbol)
-
-
-def _distributions_of_row_0(evidence: Evidence) -> bool:
-    """Whether all is right if rows have the same distributions, but rows follow row 0 otherwise."""
-    symbols = own_symbols()
-    count, first, _ = of_one(evidence)
-    p = evidence.inputs["p"].astype(float)[0]
-    if exact_for_one(evidence) or not exact(evidence):
-        return False
-    rows = np.arange(len(count))
-    without = evidence.inputs["drafted"][rows] == 0
-    written = symbols[rows, first][without]
-    return follows(written, p)
-
-
-@mistake(
-    "You seem to draw from the distributions of row 0 in all rows, but each row has its own.",
-    lambda e: unwrapped(f"""If all rows have the same distributions, you are right. In the call with
-    K = 1 each row has others, but all your rows without a draft follow `p[0, 0]`, so of
-    {e.number("V")} symbols they all write the same one most often."""),
-    recognized=_distributions_of_row_0,
-)
-def _first_row_for_all(
-    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    return _right(p[:1].expand_as(p), q[:1].expand_as(q), draft, drafted, generator)
 
 
 def _right_if_swapped(evidence: Evidence) -> bool:
@@ -497,14 +401,6 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _like_another_place(evidence: Evidence, place: int, written: Array) -> str:
-    """Which other place's distribution the written symbols follow; empty if none."""
-    for other, p in enumerate(evidence.inputs["p"].astype(float)):
-        if other != place and follows(written, p):
-            return f" Your symbols there follow `p[b, {other}]`."
-    return ""
-
-
 def _off(evidence: Evidence) -> Finding | None:
     off = off_at(evidence)
     if off is None:
@@ -519,7 +415,7 @@ def _off(evidence: Evidence) -> Finding | None:
         "What you write doesn't follow the model's distribution.",
         unwrapped(f"""In rows with {most or "no"} {"draft" if most == 1 else "drafts"} you write
         symbol {worst} at place {place}{kept} with a share of {number(shares[worst])}, but `p[b,
-        {place}]` gives it {number(p[worst])}.{_like_another_place(evidence, place, written)}"""),
+        {place}]` gives it {number(p[worst])}."""),
         DRAFTS,
     )
 

@@ -129,10 +129,6 @@ def padding_rejected(p, q, draft, drafted, generator):
     return count, torch.where(count == room, symbol, other)
 
 
-def first_row_for_all(p, q, *given):
-    return at_once(p[:1].expand_as(p), q[:1].expand_as(q), *given)
-
-
 def mean_of_the_rows(p, q, *given):
     p, q = (one.mean(0, keepdim=True).expand_as(one) for one in (p, q))
     return at_once(p, q, *given)
@@ -149,17 +145,6 @@ def other(**how):
 
 
 RIGHT = {"rows": by_rows, "at once": at_once, "if equal": if_equal}
-
-
-def equal_or_drawn_anew(p, q, draft, drafted, generator):
-    B, K = draft.shape
-    tried = torch.stack(
-        [torch.multinomial(p[:, k], 1, generator=generator)[:, 0] for k in range(K)], dim=1
-    )
-    same = (tried == draft) & (torch.arange(K) < drafted[:, None])
-    count = same.long().cumprod(dim=1).sum(dim=1)
-    anew = torch.multinomial(p[torch.arange(B), count], 1, generator=generator)
-    return count, anew[:, 0]
 
 
 def without_the_rejected_one(p, q, draft, drafted, generator):
@@ -230,27 +215,17 @@ def drafts_with_one_number_a_row(p, q, draft, drafted, generator):
 WRONG = {
     "rejected-draft-written": rejected_ones_stay,
     "returned-in-the-other-order": lambda *given: at_once(*given)[::-1],
-    "drawn-once-more": equal_or_drawn_anew,
     "no-chance-in-the-symbol": likeliest_symbol_after,
     "symbol-counted": lambda *given: tuple(part + 1 - k for k, part in enumerate(at_once(*given))),
     "one-number-for-all": drafts_with_one_number_a_row,
     "again-from-p": other(instead=lambda p, q: p),
-    "from-the-draft-again": other(instead=lambda p, q: q),
     "difference-the-other-way": other(instead=lambda p, q: (q - p).clamp(min=0)),
     "absolute-difference": other(instead=lambda p, q: (q - p).abs()),
     "ratio-inverted": other(chance=lambda p, q, x: q[x] / p[x]),
-    "kept-by-p-alone": other(chance=lambda p, q, x: p[x]),
     "kept-if-likelier": other(chance=lambda p, q, x: 2.0 * (p[x] >= q[x])),
-    "kept-if-the-likeliest": other(chance=lambda p, q, x: 2.0 * (x == int(p.argmax()))),
-    "no-chance-after-a-rejection": other(
-        instead=lambda p, q: ((p - q) == (p - q).max()).to(p.dtype)
-    ),
     "everything-kept": other(chance=lambda p, q, x: 2.0),
-    "scored-one-place-late": other(shift=1),
-    "last-place-repeated": other(last=1),
     "last-of-all-places": after_the_last_place,
     "padding-rejected": padding_rejected,
-    "first-row-for-all": first_row_for_all,
     "beyond-the-drafted": other(limit=False),
     "goes-on-after-a-rejection": other(stop=False),
     "generator-ignored": half_seeded,
