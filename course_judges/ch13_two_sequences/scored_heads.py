@@ -34,11 +34,6 @@ def _every(weights, links, real):
 _ROWS = (
     Choice("", _every),
     Choice(
-        "You compare row t + 1 of the weights with the links of word t, and leave out the last "
-        "word. Row t of the weights belongs to word t of the links.",
-        lambda w, a, r: (w[:, :, 1:], a[:, :-1], r),
-    ),
-    Choice(
         "You compare row t of the weights with the links of word t + 1, and leave out the first "
         "word. Row t of the weights belongs to word t of the links.",
         lambda w, a, r: (w[:, :, :-1], a[:, 1:], r),
@@ -58,10 +53,6 @@ _ROWS = (
         lambda w, a, r: (w[:, :, :-1], a[:, :-1], r),
     ),
     Choice(
-        "You leave out the first row of each sample, but all words with a link count.",
-        lambda w, a, r: (w[:, :, 1:], a[:, 1:], r),
-    ),
-    Choice(
         "You score only the first sample, but the words of all samples count.",
         lambda w, a, r: (w[:1], a[:1], r[:1]),
     ),
@@ -75,21 +66,10 @@ _ROWS = (
         lambda w, a, r: (w, a & (a.sum(-1, keepdim=True) == 1), r),
     ),
     Choice(
-        "You count only words with several links, but words with one count as well.",
-        lambda w, a, r: (w, a & (a.sum(-1, keepdim=True) > 1), r),
-    ),
-    Choice(
         "You average the weights of the heads first, but each head should have its own score.",
         lambda w, a, r: (w.mean(1, keepdim=True).expand_as(w), a, r),
     ),
     Choice("You don't leave out padding.", lambda w, a, r: (w, a, torch.ones_like(r))),
-    Choice(
-        "You hide the real words of the source and keep its padding.", lambda w, a, r: (w, a, ~r)
-    ),
-    Choice(
-        "You use `real` of the first sample for all samples.",
-        lambda w, a, r: (w, a, r[:1].expand_as(r)),
-    ),
 )
 
 
@@ -114,11 +94,6 @@ def _to_place_0(weights, links, real):
     return _linked(best.masked_fill(padding, 0), links)
 
 
-def _mean_of_links(weights, links, real):
-    on_links = (_seen(weights, real) * links[:, None]).sum(-1)
-    return on_links / links.sum(-1).clamp(min=1)[:, None]
-
-
 def _beside(weights, links, real):
     return _seen(weights, real).masked_fill(links[:, None], -1).amax(-1)
 
@@ -129,10 +104,6 @@ def _at_least(least):
 
 _MADE = (
     Choice("", _best),
-    Choice(
-        "You count a word as right if its smallest weight is on a link.",
-        lambda w, a, r: _linked(w.masked_fill(~r[:, None, None], 2).argmin(-1), a),
-    ),
     Choice(
         "If the largest weight is on padding, you take place 0 instead of the largest weight on a "
         "real word. Hide padding before `argmax`, not after it.",
@@ -145,21 +116,6 @@ _MADE = (
     Choice(
         "You count a word as right only if its largest weight is on its last link.",
         lambda w, a, r: _best(w, a & (a.flip(-1).cumsum(-1).flip(-1) == 1), r),
-    ),
-    Choice(
-        "You count a word as right only if all its links have more weight than all other words.",
-        lambda w, a, r: (
-            (_seen(w, r).masked_fill(~a[:, None], 2).amin(-1) > _beside(w, a, r))
-            & a.any(-1)[:, None]
-        ),
-    ),
-    Choice(
-        "You compare the mean weight of the links with the largest other weight.",
-        lambda w, a, r: _mean_of_links(w, a, r) > _beside(w, a, r),
-    ),
-    Choice(
-        "You compare the weight of the links with the mean weight.",
-        lambda w, a, r: _mean_of_links(w, a, r) > _seen(w, r).sum(-1) / r.sum(-1)[:, None, None],
     ),
     Choice(
         "You compare the sum of the weights on all links with the largest other weight.",
@@ -200,25 +156,8 @@ _MADE = (
         ),
     ),
     Choice(
-        "A right word with several links counts several times, once for each link.",
-        lambda w, a, r: _best(w, a, r) * a.sum(-1)[:, None],
-    ),
-    Choice(
         "You count a word as right for all heads as soon as one of them is right.",
         lambda w, a, r: _best(w, a, r).any(1, keepdim=True).expand(w.shape[:3]),
-    ),
-    Choice(
-        "You count a word as right only if it is right for all heads.",
-        lambda w, a, r: _best(w, a, r).all(1, keepdim=True).expand(w.shape[:3]),
-    ),
-    Choice(
-        "You count a word only for one head, the one with the largest weight on its links.",
-        lambda w, a, r: (
-            torch.nn.functional.one_hot(
-                (_seen(w, r) * a[:, None]).amax(-1).argmax(1), w.shape[1]
-            ).movedim(-1, 1)
-            * a.any(-1)[:, None]
-        ),
     ),
 )
 
@@ -243,53 +182,8 @@ _SHARES = (
         _over(lambda w, a, r: a.sum()),
     ),
     Choice(
-        "You divide by the number of source words that have a link instead of words of the target.",
-        _over(lambda w, a, r: a.any(1).sum()),
-    ),
-    Choice(
-        "You divide by the number of real source words instead of the words that have a link.",
-        _over(lambda w, a, r: r.sum()),
-    ),
-    Choice(
-        "You divide by the number of linked words of the first sample only.",
-        _over(lambda w, a, r: a[0].any(-1).sum()),
-    ),
-    Choice(
-        "You divide by the number of linked words of the last sample only.",
-        _over(lambda w, a, r: a[-1].any(-1).sum()),
-    ),
-    Choice(
-        "You divide the right words of all samples by the mean number of linked words in a sample.",
-        _over(lambda w, a, r: a.any(-1).sum() / len(a)),
-    ),
-    Choice(
         "You divide by T, the length of a target, instead of by the number of words with a link.",
         _over(lambda w, a, r: w.shape[2]),
-    ),
-    Choice(
-        "You divide by B, the number of samples, instead of by the number of words with a link.",
-        _over(lambda w, a, r: len(w)),
-    ),
-    Choice(
-        "You divide by H, the number of heads, instead of by the number of words with a link.",
-        _over(lambda w, a, r: w.shape[1]),
-    ),
-    Choice(
-        "You divide by H, the number of heads, as well. Each head has a score of its own.",
-        _over(lambda w, a, r: a.any(-1).sum() * w.shape[1]),
-    ),
-    Choice(
-        "You divide by B, the number of samples, as well. The words of all samples are counted "
-        "together.",
-        _over(lambda w, a, r: a.any(-1).sum() * len(w)),
-    ),
-    Choice(
-        "You divide by the number of words with one link, but words with several count as well.",
-        _over(lambda w, a, r: (a.sum(-1) == 1).sum()),
-    ),
-    Choice(
-        "You divide by the number of words with several links, but words with one count as well.",
-        _over(lambda w, a, r: (a.sum(-1) > 1).sum()),
     ),
     Choice("You return how many words are right instead of their share.", _over(lambda w, a, r: 1)),
     Choice(
@@ -306,20 +200,8 @@ _SHARES = (
         lambda hits, w, a, r: 1 - hits.sum((0, 2)) / a.any(-1).sum(),
     ),
     Choice(
-        "Each of your scores is the share of a head among the right words of all heads.",
-        lambda hits, w, a, r: hits.sum((0, 2)) / hits.sum(),
-    ),
-    Choice(
         "You return percent instead of a share.",
         _over(lambda w, a, r: a.any(-1).sum() / 100),
-    ),
-    Choice(
-        "You return the mean of the heads' scores for each head.",
-        lambda hits, w, a, r: (hits.sum((0, 2)) / a.any(-1).sum()).mean().expand(hits.shape[1]),
-    ),
-    Choice(
-        "You round the shares down to whole numbers, as `//` does.",
-        lambda hits, w, a, r: hits.sum((0, 2)) // a.any(-1).sum(),
     ),
 )
 
