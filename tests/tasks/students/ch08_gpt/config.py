@@ -246,10 +246,4 @@ ODD = [
         "value-not-shown",
     ),
     (OtherOrder, "refuses-the-possible"),
-    (
-        with_check(
-            lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: 0 <= p <= 0.9)
-        ),
-        "error",
-    ),
 ]

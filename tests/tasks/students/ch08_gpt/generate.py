@@ -382,20 +382,6 @@ def one_number_for_all(z, generator):
     return (z.softmax(-1).cumsum(-1) < u).sum(-1).clamp(max=z.shape[-1] - 1)
 
 
-def mode_of_the_outside(model, tokens, count, stop, generator):
-    """Sets one attribute; the dropout inside stays as it is."""
-    mode, model.training = model.training, False
-    written = writing(before=lambda m: m, after=lambda m, mode: m)(
-        model, tokens, count, stop, generator
-    )
-    model.training = mode
-    return written
-
-
-def colder(z, generator):
-    return pick(z / 0.7, generator)
-
-
 ODD = [
     (step_by_step(repeats_the_last), "stop-replaced"),
     (step_by_step(fills_with_another), "filled-with-another"),
@@ -407,9 +393,7 @@ ODD = [
     (asks_the_last_token, "stops-at-the-prompt"),
     (window_of_the_prompt, "context-does-not-grow"),
     (nothing_in_evaluation, "mode-lost-at-nothing"),
-    (writing(choose=colder), "other-shares"),
     (writing(choose=one_number_for_all), "one-draw-for-all"),
     (writing(crop=padded_in_front), "context-padded"),
-    (mode_of_the_outside, "train-mode-sampling"),
     (lambda m, t, n, stop, g: writing()(m, t, n, stop or -1, g), "some-rows"),
 ]

@@ -118,17 +118,6 @@ def initialise_by_last_names(model, ends, std):
             part.weight.data /= math.sqrt(len(ends))
 
 
-def ends_by_substring(model, ends, std):
-    for name, parameter in model.named_parameters():
-        if name.endswith("bias"):
-            nn.init.zeros_(parameter)
-        elif parameter.ndim == 1:
-            nn.init.ones_(parameter)
-        else:
-            small = any(end in name for end in ends)
-            nn.init.normal_(parameter, std=std * len(ends) ** -0.5 if small else std)
-
-
 def around_std(model, ends, std):
     set_matrices(lambda p, std: (torch.randn_like(p) + 1) * std)(model, ends, std)
 
@@ -182,17 +171,6 @@ def seeded_for_each(model, ends, std):
             nn.init.normal_(parameter, std=std / (len(ends) if name in ends else 1) ** 0.5)
         else:
             nn.init.constant_(parameter, not name.endswith("bias"))
-
-
-def cut_at_one_deviation(model, ends, std):
-    def make(parameter, std):
-        return nn.init.trunc_normal_(torch.empty(parameter.shape), std=std, a=-std, b=std)
-
-    set_matrices(make)(model, ends, std)
-
-
-def std_by_place(model, ends, std):
-    set_matrices(lambda p, std: torch.randn_like(p) + std)(model, ends, std)
 
 
 def names_popped(model, ends, std):
@@ -275,14 +253,11 @@ WRONG = {
 ODD = [
     (set_matrices(lambda p, std: torch.randn_like(p) * 3 * std), "other-spread"),
     (rescale_ends(lambda K: 0.05), "other-ends"),
-    (ends_by_substring, "same-name-elsewhere"),
     (around_std, "other-mean"),
     (last_end_forgotten, "other-ends"),
     (token_embedding_left, "other-spread"),
     (fresh_norms_expected, "norms-set-small"),
     (xavier, "other-spread"),
-    (cut_at_one_deviation, "other-spread"),
-    (std_by_place, "hot-start"),
     (seeded_for_each, "same-numbers"),
     (draw_where("norm.weight", lambda std: 6), "norms-set-small"),
     (new_parameters, "other-parameters"),

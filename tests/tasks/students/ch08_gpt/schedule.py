@@ -83,12 +83,6 @@ def full_if_nothing_but_decay(step, steps, warm_up, decay, final):
     return share_by_list(step, steps, warm_up, decay, final)
 
 
-def last_is_final(step, steps, warm_up, decay, final):
-    if step == steps - 1:
-        return final
-    return share_by_list(step, steps, warm_up, decay, final)
-
-
 def decay_in_shares_of_the_way(step, steps, warm_up, decay, final):
     share = share_by_list(step, steps, warm_up, decay, final)
     if step < steps - decay:
@@ -140,7 +134,6 @@ ODD = [
     (lambda s, *_: 0.5 * (s % 2), "other-warm-up"),
     (progress, "stops-in-some"),
     (full_if_nothing_but_decay, "unusual-training"),
-    (last_is_final, "unusual-training"),
     (decay_in_shares_of_the_way, "stops-in-some"),
 ]
 

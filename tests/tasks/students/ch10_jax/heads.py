@@ -170,7 +170,6 @@ def tiled(array, times, axis):
 ODD = [
     (in_one_map(tiled, tiled), "pairs-mixed"),
     (in_one_map(jnp.repeat, jnp.repeat), "pairs-mixed"),
-    (in_one_map(jnp.repeat, tiled), "pairs-mixed"),
     (heads_from_the_end, "heads-in-another-order"),
     (heads_over_time, "axes-mixed"),
     (heads_after_the_first, "some-heads"),
