@@ -82,16 +82,11 @@ def read_in_pieces(model, batches):
         if state is not None:
             blank = fresh[None, :, None]
             h, c = state
-            last_hidden = h.detach()  # the detached hidden state
-            last_cell = c.detach()  # the detached cell state
-            hidden = last_hidden.masked_fill(blank, 0.0)  # the hidden state that you carry
-            cell = last_cell.masked_fill(blank, 0.0)  # the cell state that you carry
+            hidden = h.detach().masked_fill(blank, 0.0)  # the hidden state that you carry
+            cell = c.detach().masked_fill(blank, 0.0)  # the cell state that you carry
             state = hidden, cell
         logits, state = model.read(x, state)
-        rows = logits.flatten(0, 1)  # your logits (B · T, V)
-        targets = y.flatten()  # your targets (B · T,)
-        loss = F.cross_entropy(rows, targets)  # the loss of a batch
-        losses.append(loss)
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
     total = torch.stack(losses).sum()  # what goes backward
     total.backward()
     return [loss.item() for loss in losses]
@@ -207,7 +202,7 @@ _graph_kept = mistake(
 _not_detached = mistake(
     "You carry the state without detaching it and go backward through all the batches.",
     lambda e: f"{_steepness(e)} Each step would need more memory and time than the one before.",
-)(Like("left-out-detach-in-the-detached-hidden-state-and-the-detached-cell-state"))
+)(Like("left-out-detach-in-the-hidden-state-that-you-carry-and-the-cell-state-that-you-carry"))
 
 _fresh_ignored = mistake("You carry the state into fresh rows, too.", _fresh_rows)(
     Like("left-out-the-mask-in-the-hidden-state-that-you-carry-and-the-cell-state-that-you-carry")
@@ -240,7 +235,7 @@ _all_rows_blank = mistake("As soon as one row is fresh, you blank all rows.", _f
 
 _states_exchanged = mistake(
     "You swapped the hidden state and the cell state when you carried them on.", _first_off
-)(Like("exchanged-h-and-c-in-the-detached-hidden-state-and-the-detached-cell-state"))
+)(Like("exchanged-h-and-c-in-the-hidden-state-that-you-carry-and-the-cell-state-that-you-carry"))
 
 _only_hidden_blanked = mistake(
     "You blank the hidden state of fresh rows but not their cell state.", _fresh_rows
@@ -407,8 +402,10 @@ def _other_gradients(evidence: Evidence) -> Finding | None:
     )
 
 
-_CUT = "What is detached keeps its values, but no gradient flows back into the batch before."
-_BLANK = "A fresh row starts with zeros in both states, and the others go on from where they were."
+_CARRIED = (
+    "What you carry is detached, so that no gradient flows back into the batch before. A fresh row "
+    "starts with zeros in both states, and the others go on from where they were."
+)
 
 TASK = Task(
     "A state carried and detached",
@@ -435,13 +432,8 @@ TASK = Task(
         _other_gradients,
     ),
     steps={
-        "the detached hidden state": Step(_CUT),
-        "the detached cell state": Step(_CUT),
-        "the hidden state that you carry": Step(_BLANK),
-        "the cell state that you carry": Step(_BLANK),
-        "your logits": Step("The loss of a batch counts every row and every position."),
-        "your targets": Step("The loss of a batch counts every row and every position."),
-        "the loss of a batch": Step("The loss of a batch is the mean over its B · T targets."),
+        "the hidden state that you carry": Step(_CARRIED),
+        "the cell state that you carry": Step(_CARRIED),
         "what goes backward": Step("The gradients of the batches should add up unchanged."),
     },
 )
