@@ -131,6 +131,16 @@ _heads_interleaved = mistake(
 _no_scale = families.no_scale(_sizes)(Like("left-out-the-division-by-root-of-D-in-the-scores"))
 
 
+@mistake(
+    "You used a causal mask, so position t sees only the first t + 1 places of the memory.",
+    lambda e: f"{_off(e)} The whole memory is known from the start.",
+)
+class _CausalMaskKept(CrossAttention):
+    def weigh(self, scores, real):
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return super().weigh(scores.masked_fill(future, -torch.inf), real).nan_to_num(0.0)
+
+
 @families.zero_mask(_padded)
 class _ZeroMask(CrossAttention):
     def weigh(self, scores, real):

@@ -315,7 +315,7 @@ TASK = Task(
         "the exponents": Step("The speed of pair i is base^(−2i / C)."),
         "the speeds": Step("Pair 0 turns by 1 from place to place, and later pairs more slowly."),
         "the angles": Step("The angle of a pair is its speed times the place."),
-        "the pairs": Step("The sine and the cosine of an angle stand side by side."),
+        "the pairs": Step("The sine and the cosine of an angle are side by side."),
         "your positions": Step("Padding has no place, so all its channels are 0.", BATCH),
     },
 )

@@ -309,6 +309,7 @@ class SigmoidForSoftmax(Cross):
 
 
 WRONG = {
+    "causal-mask-kept": but(mask="causal"),
     "padding-zeroed": PaddingZeroed,
     "padding-for-no-word": GivesUpOnPadding,
     "more-in-the-sum": SumAndOne,
