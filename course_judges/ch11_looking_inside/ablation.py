@@ -58,11 +58,11 @@ def mean_ablation(run: Runner, tokens: Tensor, targets: Tensor, reference: Tenso
     found = run(reference).found  # what the heads find in the reference (L, N, H, T, D)
     means = found.mean(dim=(1, 3))  # the means of the heads (L, H, D)
     plain = run(tokens).logits
-    whole = loss_of(plain, targets)  # the whole model's loss
+    whole = loss_of(plain, targets)
     increase = torch.zeros(means.shape[:2])
     for layer, head in np.ndindex(*increase.shape):
         logits = run(tokens, {(layer, head): means[layer, head]}).logits
-        loss = loss_of(logits, targets)  # the loss without a head
+        loss = loss_of(logits, targets)
         increase[layer, head] = loss - whole  # the increase of a head
     return increase
 
@@ -310,8 +310,6 @@ TASK = Task(
         "the means of the heads": Step(
             "Each head has one mean (D,), over all texts and positions of the reference."
         ),
-        "the whole model's loss": Step("The loss is the mean over all positions of all texts."),
-        "the loss without a head": Step("The loss is the mean over all positions of all texts."),
         "the increase of a head": Step(
             "A head is worth as much as the loss rises without it, in nats."
         ),

@@ -66,10 +66,9 @@ def patch_heads(
     def lead(logits: Tensor) -> Tensor:
         rows = torch.arange(len(right))
         end = logits[:, -1]  # the logits at the last position (B, V)
-        own = end[rows, right]  # the logits of the right symbols (B,)
-        other = end[rows, wrong]  # the logits of the wrong symbols (B,)
-        each = own - other  # the lead in each text (B,)
-        return each.mean()  # the lead
+        right_logits, wrong_logits = end[rows, right], end[rows, wrong]  # (B,) each
+        each = right_logits - wrong_logits  # the lead in each text (B,)
+        return each.mean()
 
     good, bad = run(clean), run(corrupted)
     top = lead(good.logits)  # the clean lead
@@ -78,7 +77,7 @@ def patch_heads(
     for layer, head in np.ndindex(*shares.shape):
         patch = good.found[layer, :, head]  # what you patch (B, T, D)
         mixed = run(corrupted, {(layer, head): patch})
-        lifted = lead(mixed.logits)  # the patched lead
+        lifted = lead(mixed.logits)
         risen = lifted - bottom  # how far the lead rises
         way = top - bottom  # the whole way
         shares[layer, head] = risen / way  # the share of a head
@@ -240,8 +239,6 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
 
 
-_OWN = "Each text has a right and a wrong symbol of its own."
-
 TASK = Task(
     "Patching a head",
     patch_heads,
@@ -253,15 +250,11 @@ TASK = Task(
     cases=("shares",),
     steps={
         "the logits at the last position": Step("The answer is read at the last position."),
-        "the logits of the right symbols": Step(_OWN),
-        "the logits of the wrong symbols": Step(_OWN),
         "the clean lead": Step("It is the lead that the model has when it reads the clean texts."),
         "the corrupted lead": Step("It is what is left of the lead in the corrupted texts."),
-        "the patched lead": Step("It is the lead in the corrupted texts with one head patched."),
         "the lead in each text": Step(
             "The lead is how far the logit of `right` is above that of `wrong`."
         ),
-        "the lead": Step("The leads are averaged over the texts before anything is divided."),
         "what you patch": Step(
             "At each position of each text, a head gets what it found there in the clean run."
         ),
