@@ -246,11 +246,14 @@ def _even_extreme(name, of_numpy):
     def call(input, dim=None, keepdim=False):
         x = input._a
         axes = axes_of(dim, x.ndim)
-        if x.size == 0:
+        if x.size == 0 and axes is None:
             raise RuntimeError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
             )
+        empty = next((axis for axis in axes or () if x.shape[axis] == 0), None)
+        if empty is not None:
+            raise IndexError(f"{name}(): Expected reduction dim {empty} to have non-zero size.")
         y = np.asarray(of_numpy(x, axis=axes, keepdims=bool(keepdim)))
 
         def back(g):
@@ -278,7 +281,7 @@ def _place(name, of_numpy):
         x = input._a
         if x.dtype.kind == "b":
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
-        if x.size == 0 and dim is None:
+        if x.size == 0 and axes is None:
             raise IndexError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."

@@ -25,6 +25,8 @@ VALUES = [
     "torch.tensor([3.0, 1.0, 2.0, 0.0]).median()",
     "torch.tensor([1.0, 2.0, 4.0]).std()",
     "torch.tensor([[1.0, 5.0], [3.0, 2.0]]).max(dim=1)",
+    "torch.zeros(0, 7).amax(dim=-1, keepdim=True).shape",
+    "torch.zeros(2, 0).amin(dim=0).shape",
     "torch.tensor([1.0, float('nan')]).nan_to_num(7.0)",
     "torch.arange(6.0).unfold(0, 3, 2)",
     "torch.arange(7).chunk(3)[-1]",

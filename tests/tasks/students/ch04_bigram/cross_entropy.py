@@ -183,13 +183,6 @@ def limited_below(logits, targets):
     return cross_entropy_by_library(logits.clamp(min=-60), targets)
 
 
-# "From what do you have to subtract the largest logit"
-def largest_inside_only(logits, targets):
-    top = logits.max(-1, keepdim=True).values
-    log_p = logits - (logits - top).exp().sum(-1, keepdim=True).log()
-    return by_hand(log_p, targets).mean()
-
-
 def up_to_the_first_negative(logits, targets):
     losses = []
     for row, aims in zip(logits, targets.tolist(), strict=True):
@@ -230,7 +223,6 @@ WRONG = {
     "one-number-ignored": loss_only_minus_one,
     "binary-loss": every_symbol_by_itself,
     "maximum-over-time": largest_over_positions,
-    "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,
     "maximum-from-zero": largest_so_far,
     "not-the-maximum": smallest_subtracted,
