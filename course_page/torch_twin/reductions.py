@@ -281,7 +281,7 @@ def _place(name, of_numpy):
         x = input._a
         if x.dtype.kind == "b":
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
-        if x.size == 0 and axes is None:
+        if x.size == 0 and dim is None:
             raise IndexError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
