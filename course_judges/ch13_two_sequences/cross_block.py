@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from course_judges import families
-from course_judges.attention_weights import weights_on
+from course_judges.attention_weights import masks_taken, weights_on
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
 from course_judges.equality import close
 from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
@@ -306,6 +306,53 @@ def _found_by_heads(evidence: Evidence, answer: Any) -> Any:
     return found.reshape(*x.shape[:2], evidence.number("H"), -1)
 
 
+def _mask_of_another_sample(evidence: Evidence) -> Finding | None:
+    """Whose padding each head hides, if that is all that is wrong."""
+    if not evidence.same("whole") or not evidence.comparable("padded"):
+        return None
+    given = {name: evidence.inputs[name].astype(float) for name in ("x", "memory", "key", "value")}
+    x, H = given["x"], evidence.number("H")
+    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+    queries = (x * evidence.inputs["gain"] + evidence.inputs["shift"]) @ evidence.inputs["query"].T
+    q, k, values = (
+        side.reshape(*side.shape[:2], H, -1)
+        for side in (
+            queries,
+            given["memory"] @ given["key"].T,
+            given["memory"] @ given["value"].T,
+        )
+    )
+    taken = masks_taken(
+        _found_by_heads(evidence, evidence.yours("padded")),
+        np.einsum("bthd,bshd->bhts", q, k) / np.sqrt(q.shape[-1]),
+        values,
+        evidence.inputs["real"],
+    )
+    if taken is None:
+        return None
+    B = len(taken)
+    b, h = (int(i) for i in np.argwhere(taken != np.arange(B)[:, None])[0])
+    pattern = ""
+    if np.array_equal(evidence.inputs["real"][taken], evidence.inputs["real"][_folded(B, H)]):
+        pattern = (
+            " If you fold the heads into the batch, sample b and head h are row b · H + h, and "
+            "`real.repeat_interleave(H, dim=0)` has the rows in that order."
+        )
+    return Finding(
+        "mask-of-another-sample",
+        "You hide the padding of another sample.",
+        f"In sample {b}, head {h} sees what `real` shows of sample {int(taken[b, h])}; "
+        f"{int((taken != np.arange(B)[:, None]).sum())} of {taken.size} heads take another "
+        f"sample's mask.{pattern}",
+        ATTENTION,
+    )
+
+
+def _folded(B: int, H: int) -> Array:
+    """(B, H) int: whose mask each head gets if the masks of all samples are repeated as a whole."""
+    return np.arange(B * H).reshape(B, H) % B
+
+
 def _other_weights(evidence: Evidence) -> Finding | None:
     """Which weights one head uses, solved for from what was added to x."""
     case, real = next(
@@ -464,7 +511,7 @@ TASK = Task(
         Part("No linear layer has a bias.", 1, matches("whole", "biases")),
     ),
     cases=("whole", "padded", "empty"),
-    properties=(_other_weights,),
+    properties=(_mask_of_another_sample, _other_weights),
     steps={
         "the split into heads": Step("(B, T, C) becomes (B, T, H, D), and then H moves in front."),
         "the weights": Step(

@@ -53,8 +53,8 @@ def masks(source: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, tor
     itself = torch.eye(T, dtype=torch.bool)
     padding = itself & ~rows  # what padding sees (B, T, T)
     own = words | padding  # your mask for the decoder (B, T, T)
-    cross = source[:, None, :].expand(-1, T, -1)  # your mask for the source (B, T, S)
-    return own, cross
+    mask = source[:, None, :].expand(-1, T, -1)  # your mask for the source (B, T, S)
+    return own, mask
 
 
 def _differs(evidence: Evidence, name: str) -> str:
@@ -68,7 +68,7 @@ def _differs(evidence: Evidence, name: str) -> str:
             kind = "a word" if evidence.inputs[real][b, t] else "padding"
             may = "should" if right[b, t, s] else "shouldn't"
             return unwrapped(f"""In sample {b}, position {t} of the target ({kind}) {may} see
-            position {s}{" of the source" if name == "cross" else ""}.""")
+            position {s}{" of the source" if name == "source" else ""}.""")
     return ""
 
 
@@ -77,11 +77,11 @@ def _off_own(evidence: Evidence) -> str:
 
 
 def _off_cross(evidence: Evidence) -> str:
-    return _differs(evidence, "cross")
+    return _differs(evidence, "source")
 
 
 _OWN = ("whole.own", "padded.own")
-_CROSS = ("whole.cross", "padded.cross")
+_CROSS = ("whole.source", "padded.source")
 
 
 def _of_own(what, own, effect=_off_own, also=()):
@@ -255,7 +255,7 @@ def _other_mask(evidence: Evidence) -> Finding | None:
     name, says, which = (
         ("own", _off_own, "the decoder")
         if not evidence.same(*_OWN)
-        else ("cross", _off_cross, "the source")
+        else ("source", _off_cross, "the source")
     )
     mine, right = (side(f"padded.{name}").astype(bool) for side in (evidence.yours, evidence.right))
     if mine.shape != right.shape or mine.all() or not mine.any() or (mine == right).all():
@@ -271,7 +271,7 @@ def _other_mask(evidence: Evidence) -> Finding | None:
 
 def _true_or_false(evidence: Evidence) -> bool:
     """True if the masks hold True and False, as `masked_fill` needs them."""
-    return all(evidence.yours(f"whole.{name}").dtype == bool for name in ("own", "cross"))
+    return all(evidence.yours(f"whole.{name}").dtype == bool for name in ("own", "source"))
 
 
 TASK = Task(
@@ -288,7 +288,7 @@ TASK = Task(
         Part(
             "Words of the source are seen, but not its padding.",
             1,
-            matches("padded.cross"),
+            matches("padded.source"),
         ),
     ),
     properties=(_by_kind, _other_padding, _other_mask),

@@ -50,7 +50,7 @@ def _of(source: Array, target: Array) -> Inputs:
 
 
 def _on(answer: Any, given: Inputs, source: str, target: str) -> Any:
-    return parts_of(answer(tensor(given[source]), tensor(given[target])), "own", "cross")
+    return parts_of(answer(tensor(given[source]), tensor(given[target])), "own", "source")
 
 
 PROBE = Probe(
