@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch01_averages.sections import FUTURE, MEANS, SOFTMAX, TRIANGLE
+from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, TRIANGLE
 from course_judges.ch01_averages.weights import (
     laid_along_a_row,
     matrix,
@@ -140,6 +140,11 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True)
 
 
+_upper_triangle = families.upper_triangle(
+    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see position 0.",
+    FUTURE,
+)(Like("transposed-your-powers-without-the-future"))
+
 _keepdim_forgotten = families.keepdim_forgotten(laid_along_a_row)(
     Like("left-out-keepdim-for-the-sum-in-your-divisors")
 )
@@ -155,6 +160,18 @@ _keepdim_forgotten = families.keepdim_forgotten(laid_along_a_row)(
 def _softmax_of_weights(T: int, decay: float) -> Tensor:
     future = torch.ones(T, T, dtype=torch.bool).triu(1)
     return _powers(T, decay).masked_fill(future, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "In your rows, the future counts as much as the present.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A distance or a score of 0
+    hides nothing, because decay⁰ and e⁰ are both 1. What comes after t needs a weight of 0, so cut
+    the powers instead of their exponents, or use a score of −inf in a softmax."""),
+    FILL,
+)
+def _zero_mask(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    return torch.tril((t[:, None] - t) * float(np.log(decay))).softmax(dim=-1)
 
 
 _last_sum_for_all = mistake(

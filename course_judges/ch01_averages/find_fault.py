@@ -576,6 +576,12 @@ def _last_position_alone(evidence: Evidence) -> Finding | None:
     )
 
 
+_ANY_SIGN = (
+    "A negative weight is a fault by itself, however small it is and whatever the row sums to: "
+    "`(weights < 0).any(dim=1)`."
+)
+
+
 TASK = Task(
     "Find the fault",
     faulty_rows,
@@ -594,7 +600,9 @@ TASK = Task(
         _nan_ahead_missed,
         _misses("ahead", "future-missed", "You let a row pass that looks ahead."),
         _misses_sums("sums"),
-        _misses("signs", "sign-missed", "You let a row pass that has a negative weight."),
+        _misses(
+            "signs", "sign-missed", "You let a row pass that has a negative weight.", _ANY_SIGN
+        ),
         _misses(
             "nan",
             "nan-missed",
@@ -603,7 +611,9 @@ TASK = Task(
             "for another number. Use `isnan`, or ask what a sound row fulfills and negate that.",
         ),
         _misses_sums("single"),
-        _misses("below", "sign-missed", "You let a row pass that has a negative weight."),
+        _misses(
+            "below", "sign-missed", "You let a row pass that has a negative weight.", _ANY_SIGN
+        ),
         _accuses,
     ),
 )

@@ -211,6 +211,30 @@ _softmax_over_queries = families.softmax_over_queries(
 )(Like("used-axis-minus-2-instead-of-axis-minus-1-for-the-softmax-in-your-weights"))
 
 
+@mistake(
+    "All visible positions count the same, because your scores have no effect.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal
+    scores make equal weights, but with these scores the row should be
+    {row(e.right("weights")[0, 0])}."""),
+)
+def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(torch.zeros_like(scores), visible)
+
+
+_softmax_over_batch = mistake(
+    "Your softmax runs over the samples of the batch.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}, because its weights compete
+    with those of other samples instead of with each other. `dim=-1` runs along a row, but a softmax
+    of three dimensions without `dim` takes `dim=0`."""),
+    SIDES,
+    also=(lambda scores, visible: _over_samples(scores, visible).nan_to_num(0.0),),
+)(Like("used-axis-minus-3-instead-of-axis-minus-1-for-the-softmax-in-your-weights"))
+
+
+def _over_samples(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
+
+
 _scores_returned = mistake(
     "You returned scores, not weights: the softmax is missing, or you didn't keep its result.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums

@@ -104,6 +104,21 @@ def _running_mean_from_1(x: Tensor) -> Tensor:
     return out
 
 
+def _by_columns(x: Tensor) -> Tensor:
+    past = torch.ones(x.shape[1], x.shape[1]).tril(-1)
+    return past / past.sum(dim=0) @ x
+
+
+_divides_columns = families.divides_columns(
+    lambda e: unwrapped(f"""Row t says what position t sees, so it's the rows that have to sum to 1,
+    but row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}. No row sees the last
+    position, so the sum of its column is 0. `sum(dim=1, keepdim=True)` adds along a row."""),
+    also=(
+        Like("used-axis-minus-2-instead-of-axis-1-for-the-sum-in-how-many-positions-come-before"),
+    ),
+)(_by_columns)
+
+
 _next_included = mistake(
     "Each of your means includes the position itself and the next one.",
     lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}. If you use

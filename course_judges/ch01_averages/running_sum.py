@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
 from course_judges.ch01_averages.weights import all_look, positions
 from course_judges.equality import close, same_value
-from course_judges.judging import Evidence, Part, Step, Task, matches, mistake
+from course_judges.judging import Evidence, Like, Part, Step, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import number, row, rows_apart, unwrapped
 from course_judges.wrong_arrays.differences import shapes_apart
@@ -140,6 +140,15 @@ def _channels_run_on(x: Tensor) -> Tensor:
 )
 def _reshaped_not_turned_back(x: Tensor) -> Tensor:
     return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
+
+
+_time_not_put_back = mistake(
+    "Your sums are right, but time and channels are exchanged.",
+    lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, but your output has shape
+    {e.yours("sums").shape}. Exchange the last two dimensions back at the end, or multiply from the
+    other side so that you don't have to exchange anything."""),
+    cases=("sums", "square"),
+)(Like("transposed-your-sums"))
 
 
 # What somebody may return instead, of x (B, C, T).

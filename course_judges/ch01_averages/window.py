@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -96,6 +97,32 @@ _window_one_too_wide = mistake(
 _keepdim_forgotten = families.keepdim_forgotten(laid_along_a_row)(
     Like("left-out-keepdim-for-the-sum-in-how-many-positions-each-window-holds")
 )
+
+
+_upper_triangle = families.upper_triangle(
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 gives weight to
+    {positions(matrix(e)[0])}, but it may only see position 0."""),
+    FUTURE,
+)(Like("transposed-your-window"))
+
+
+def _window_before(T: int, width: int, least: float = 0.0) -> Tensor:
+    weights = torch.ones(T, T).tril(-1).triu(-width)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
+
+
+_without_itself = Like("compared-with-less-instead-of-less-or-equal-in-the-right-edge")
+
+_diagonal_excluded = mistake(
+    "Your window ends one position too early, so no position sees itself.",
+    lambda e: (
+        _last_row_sees(e)
+        + " Before position 0 comes nothing, so your row 0 is 0 / 0, which is NaN."
+        * bool(np.isnan(matrix(e)[0]).any())
+    ),
+    FUTURE,
+    also=(lambda T, width: _window_before(T, width, 1.0), _without_itself),
+)(_window_before)
 
 
 @mistake(

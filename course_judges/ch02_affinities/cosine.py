@@ -230,6 +230,10 @@ _MADE_OF_COSINES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("the angles", np.arccos),
     ("the angles in degrees", lambda c: np.degrees(np.arccos(c))),
     ("(1 + cosine) / 2", lambda c: (1 + c) / 2),
+    (
+        "1 minus the distance of the normalized vectors",
+        lambda c: 1 - np.sqrt(2 - 2 * c),
+    ),
     ("rounded cosines", lambda c: c.round(1)),
 )
 

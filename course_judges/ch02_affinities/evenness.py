@@ -213,6 +213,19 @@ _gini = _share(
     lambda weights: 1 - weights.square().sum(dim=-1),
 )
 
+_without_itself = _share(
+    "Your entropies leave out the position itself.",
+    "Row t has t + 1 weights, up to the diagonal. A slice `[:t]` ends before position t, and "
+    "`tril(-1)` has no diagonal.",
+    lambda weights: _entropy(weights.tril(-1)) / _visible(weights).log(),
+)
+
+_limit_of_1 = mistake(
+    "You keep your divisors at 1 or above, but log 2 is below 1.",
+    lambda e: unwrapped(f"""{_row_one(e)} Its largest entropy is log 2 = 0.693, and you divide by 1.
+    Only row 0 would be divided by 0, so a limit has to stay below log 2."""),
+)(Like("used-1-instead-of-1eminus-9-in-your-divisors"))
+
 _first_row_nan = mistake(
     "Your row 0 is NaN in every sample.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("evenness")).sum())} entries are NaN, one per
@@ -251,8 +264,9 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "another-share",
         "Your numbers aren't the share of the largest entropy that a row could have.",
         unwrapped(f"""In sample {b}, row {t} gives its {t + 1} positions the weights {row(weights)}.
-        Its entropy is {number(right[b, t] * most)}, and it could be log {t + 1} = {number(most)} at
-        most, so its evenness is {number(right[b, t])}, but yours is {number(mine[b, t])}."""),
+        Its entropy −Σ w log w is {number(right[b, t] * most)}, and it could be log {t + 1} =
+        {number(most)} at most, so its evenness is {number(right[b, t])}, but yours is
+        {number(mine[b, t])}."""),
         ENTROPY,
     )
 

@@ -85,6 +85,17 @@ def _empty_row(evidence: Evidence) -> str:
     return f"Row {t} may see nothing, but your weights are {row(evidence.yours('empty')[t])}."
 
 
+def _row_made_equal(evidence: Evidence) -> int:
+    """The first row of `large` whose visible scores all got the same weight above 0; if there is
+    none, the one that is farthest off.
+    """
+    scores, mine = evidence.inputs["large"], evidence.yours("large")
+    seen = np.isfinite(scores)
+    low = np.where(seen, mine, np.inf).min(-1)
+    equal = (seen.sum(-1) > 1) & (low > 0) & (np.where(seen, mine, 0).max(-1) - low < 1e-6)
+    return int(equal.argmax()) if equal.any() else _farthest_row(evidence, "large")
+
+
 def _clamped(scores: Tensor) -> Tensor:
     return _as_written(scores.clamp(-80, 80))
 
@@ -95,7 +106,7 @@ def _visible_clamped(scores: Tensor) -> Tensor:
 
 _clamped_scores = mistake(
     "You cut off the scores, or their powers, at a limit.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _farthest_row(e, "large"))} What lies beyond the limit
+    lambda e: unwrapped(f"""{_row_of_large(e, _row_made_equal(e))} What lies beyond the limit
     became equal. Replacing infinite powers by one number does the same. A row may be shifted
     without loss, but not cut off."""),
     recognized=any_of(
@@ -236,6 +247,18 @@ def _shifted_by_another_number(scores: Tensor) -> Tensor:
 )
 def _logarithms(scores: Tensor) -> Tensor:
     return scores.log_softmax(dim=-1)
+
+
+def _causal(scores: Tensor) -> Tensor:
+    return scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf).softmax(dim=-1)
+
+
+_causal_too = mistake(
+    "You hid the future as well, but here −∞ alone says what is hidden.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} The chapter's weights were causal, but this softmax
+    gets its mask with the scores."""),
+    also=(_then_cleaned(_causal),),
+)(_causal)
 
 
 def _seen_by(evidence: Evidence, case: str, t: int) -> str:

@@ -286,6 +286,15 @@ def _lost_far_away(evidence: Evidence) -> Finding | None:
     if not lost.any():
         return None
     n = int(np.flatnonzero(lost)[0])
+    if int(evidence.inputs["stations"][0]) == 1:
+        return Finding(
+            "lost-for-one-station",
+            "With only one station, your average is lost at a place far away.",
+            unwrapped(f"""At {_returned(evidence, "far", n)}. A single station has the weight 1 at
+            any distance, so every place gets what it has measured. Do you treat one station as a
+            case of its own, or do powers of low scores become 0?"""),
+            DEPENDS,
+        )
     return Finding(
         "lost-far-away",
         "Far away from all stations, your average is lost.",
@@ -301,6 +310,8 @@ def _sums_of_weights(evidence: Evidence) -> Finding | None:
     mine = np.asarray(evidence.yours("weights"), dtype=np.float64)
     if mine.shape != evidence.right("weights").shape or np.allclose(mine.sum(-1), 1, atol=1e-4):
         return None
+    if not close(mine @ evidence.inputs["values"], evidence.yours("near")).all():
+        return None  # something was added, so these are no weights
     n = int(np.abs(mine.sum(-1) - 1).argmax())
     columns = (
         " Over all places, each station's weights sum to 1 instead, so you divided along the other "
@@ -313,6 +324,25 @@ def _sums_of_weights(evidence: Evidence) -> Finding | None:
         At place {n}, the weights of all stations sum to {number(float(mine[n].sum()))}.{columns}
         Divide the weights of each place by their own sum."""),
         DEPENDS,
+    )
+
+
+def _outside_the_values(evidence: Evidence) -> Finding | None:
+    mine, values = evidence.yours("near"), evidence.inputs["values"]
+    if mine.shape != evidence.right("near").shape:
+        return None
+    low, high = values.min(0), values.max(0)
+    outside = np.flatnonzero(((mine < low - 1e-4) | (mine > high + 1e-4)).any(axis=0))
+    if not len(outside):
+        return None
+    c = int(outside[0])
+    return Finding(
+        "not-an-average",
+        "Some of your values lie outside everything that was measured.",
+        unwrapped(f"""In column {c}, yours go from {number(mine[:, c].min())} to
+        {number(mine[:, c].max())}, but the measured ones go from {number(low[c])} to
+        {number(high[c])}, and an average stays in between."""),
+        KERNEL,
     )
 
 
@@ -378,7 +408,13 @@ TASK = Task(
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
         Part("Far away from them, it does so, too.", 2, matches("near", "far")),
     ),
-    properties=(_other_factor, _values_changed, _sums_of_weights, _lost_far_away),
+    properties=(
+        _other_factor,
+        _values_changed,
+        _sums_of_weights,
+        _outside_the_values,
+        _lost_far_away,
+    ),
     examples=(_worked_out,),
     cases=("near",),
     steps={

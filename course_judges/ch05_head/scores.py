@@ -77,10 +77,6 @@ def _by_factor(evidence: Evidence) -> str:
     return f"All your scores are {number(factor)} times the right ones. {_entry(evidence)}"
 
 
-def _roots(evidence: Evidence) -> str:
-    return f"Here C = {evidence.number('C')} and D = {evidence.number('D')}. {_by_factor(evidence)}"
-
-
 def _mirror(evidence: Evidence) -> str:
     mine = evidence.yours("batch")[0]
     return unwrapped(f"""In sample 0, position 1 has a score of {number(mine[1, 0])} with position
@@ -204,6 +200,12 @@ def _of_the_scores(evidence: Evidence, divisor: float) -> str:
     return ""
 
 
+def _twice_the_root(evidence: Evidence, divisor: float) -> str:
+    if abs(divisor / evidence.number("D") - 1) > _EXACT:
+        return ""
+    return " It is D, too, if queries and keys are each divided by √D."
+
+
 def _wrong_factor(evidence: Evidence) -> Finding | None:
     factor = _factor(evidence.yours("batch"), evidence.right("batch"))
     if factor is None or evidence.same("batch"):
@@ -212,8 +214,9 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-scale",
         "Your scores are right except for their scale.",
-        f"{_roots(evidence)} {divided_by(divisor, _dims(evidence), _EXACT)}"
-        f"{_of_the_scores(evidence, divisor)}",
+        f"Here C = {evidence.number('C')} and D = {evidence.number('D')}. "
+        f"{divided_by(divisor, _dims(evidence), _EXACT)}{_of_the_scores(evidence, divisor)}"
+        f"{_twice_the_root(evidence, divisor)} {_by_factor(evidence)}",
         SCALE,
     )
 
@@ -291,6 +294,13 @@ def _hidden(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
         return scores.masked_fill(future, fill)
 
     return answer
+
+
+_swapped_query_key = mistake(
+    "Your table is transposed: its rows are keys and its columns are queries.",
+    lambda e: unwrapped(f"""{_entry(e)} The number in row 1, column 0 of your table belongs in row
+    0, column 1, because row t holds the scores of query t."""),
+)(Like("exchanged-w-query-and-w-key-in-your-queries-and-your-keys"))
 
 
 _future_hidden = mistake(

@@ -90,7 +90,9 @@ def _finding(
     """
     first = found[0]
     step = task.step(first.step) if first.step else None
+    about = step or _changed_afterwards(first, task)
     others = [*first.alike, *(one.says for one in found[1:])]
+    others = [one for one in others if not _says_the_same(one, first.says)]
     # What was done to the value of a right step can be done in other ways than those of the table,
     # so a property that knows more comes first.
     if known and step is None:
@@ -101,25 +103,39 @@ def _finding(
     else:
         what, said = f"You {first.says}.", []
     if known is None:
-        said = [_numbers(evidence), *said, first.teaches, _why(step, first, task)]
+        said = [first.teaches, _numbers(evidence), *said, about.why if about else ""]
     elif step:
-        said = [known.what, known.effect, *said, _unless_said(first.teaches, known.effect)]
-    section = (step and step.section) or (known and known.section) or task.section
-    return Finding(first.name, what, " ".join(filter(None, said)), section, tells=Tells.CAUSE)
+        said = [_unless_said(first.teaches, known.effect), known.what, known.effect, *said]
+    section = next((one.section for one in (step, known, about) if one and one.section), None)
+    return Finding(
+        first.name, what, " ".join(filter(None, said)), section or task.section, tells=Tells.CAUSE
+    )
 
 
-def _why(step: Step | None, variant: Variant, task: Task) -> str:
-    """Why the step is as it is; of something done to the answer's last value, why that is so."""
-    if step:
-        return step.why
+def _changed_afterwards(variant: Variant, task: Task) -> Step | None:
+    """The step whose value something was done to."""
+    if " by " not in variant.says:  # what comes after it is another value
+        for name, step in task.steps.items():
+            if variant.says.endswith(f" {name}"):
+                return step
     last = list(task.steps)[-1]
-    return task.steps[last].why if last in variant.says else ""
+    return task.steps[last] if last in variant.says else None
+
+
+def _says_the_same(one: str, other: str) -> bool:
+    """True if one of two phrases leaves out a factor, and the other puts 1 in its place."""
+    for first, second in ((one, other), (other, one)):
+        left_out = re.match(r"left out the factor (\S+) in ", first)
+        if left_out and second == f"used 1 instead of {left_out[1]} in {first[left_out.end() :]}":
+            return True
+    return False
 
 
 def _unless_said(lesson: str, effect: str) -> str:
-    """A lesson, unless a property quotes the same code, and so says the same of it."""
+    """A lesson, unless a property quotes the same code or ends alike, and so says the same."""
     quoted = (code.strip("`nx/ ") for code in re.findall("`[^`]+`", lesson))
-    return "" if any(code in effect for code in quoted) else lesson
+    end = " ".join(lesson.split()[-4:])
+    return "" if any(code in effect for code in quoted) or end in effect else lesson
 
 
 def _numbers(evidence: Evidence) -> str:

@@ -124,6 +124,8 @@ def decay_short_sums(T, decay):
 
 
 WRONG = {
+    "upper-triangle": decay_upper,
+    "zero-mask": decay_zero_scores,
     "powers-out-of-range": decay_future_times_zero,
     "uncorrected-start": decay_recursion_from_zero,
     "started-at-the-first": decay_recursion,
@@ -148,7 +150,6 @@ def decay_quotient_of_powers(T, decay):
 ODD = [
     (decay_growing, "made-otherwise"),
     (_shrinking, "left-out-the-division-by-your-divisors-in-your-weights"),
-    (decay_upper, "transposed-your-powers-without-the-future"),
     (
         lambda T, decay: _shrinking(T, decay) / _shrinking(T, decay).sum(0, keepdim=True),
         "used-axis-minus-2-instead-of-axis-1-for-the-sum-in-your-divisors",
@@ -157,7 +158,6 @@ ODD = [
         lambda T, decay: torch.softmax(_shrinking(T, decay), 1),
         "applied-a-softmax-to-your-powers-without-the-future",
     ),
-    (decay_zero_scores, "sees-the-future"),
     (
         lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
         "used-tril-with-diagonal-minus-1-instead-of-0-in-your-powers-without-the-future",

@@ -101,6 +101,10 @@ def masked_share_handed_back(scores, visible):
 
 
 WRONG = {
+    "scores-ignored": lambda scores, visible: visible / visible.sum(-1, keepdim=True),
+    "softmax-over-batch": lambda scores, visible: torch.where(
+        visible, scores, torch.tensor(-torch.inf)
+    ).softmax(0),
     "hidden-score-sets-the-scale": masked_renormalised,
     "hidden-share-dealt-out": masked_share_handed_back,
     "softmax-twice": lambda scores, visible: torch.softmax(
@@ -149,7 +153,6 @@ ODD = [
         lambda scores, visible: scores.masked_fill(~visible, -math.inf).exp(),
         "rows-do-not-sum-to-one",
     ),
-    (lambda scores, visible: visible / visible.sum(-1, keepdim=True), "other-weights"),
     (
         lambda scores, visible: masked_where(scores, visible).log(),
         "used-log-softmax-instead-of-softmax-in-your-weights",

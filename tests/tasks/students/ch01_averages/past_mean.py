@@ -169,6 +169,7 @@ def past_updated_by_half(x):
 
 
 WRONG = {
+    "divides-columns": past_columns,
     "moved-along-the-numbers": past_rolled_without_dims,
     "first-row-nan": past_nan,
     "first-row-uniform": past_rolled_round,
@@ -191,10 +192,6 @@ ODD = [
     (past_shifted, "something-else-of-the-past"),
     (past_is_future, "transposed-the-past-of-each-position"),
     (past_is_future_nan, "not-finite"),
-    (
-        past_columns,
-        "used-axis-minus-2-instead-of-axis-1-for-the-sum-in-how-many-positions-come-before",
-    ),
     (
         lambda x: past_of(x, lambda past: past.sum(dim=1) / (past.shape[1] + 0.01)),
         "divides-by-another-count",

@@ -76,6 +76,7 @@ def sum_of_all_channels(x):
 
 
 WRONG = {
+    "time-not-put-back": sum_stays_turned,
     "reshaped-for-transposed": sum_viewed,
     "sums-of-something-else": sum_of_all_channels,
     "sums-channels": sum_channels,
@@ -91,7 +92,6 @@ ODD = [
         sum_wrong_turn,
         "transposed-what-each-sum-holds",
     ),
-    (sum_stays_turned, "transposed-your-sums"),
     (sum_to_the_next, "compared-with-less-or-equal-instead-of-less-in-what-each-sum-holds"),
     (lambda x: x.sum(dim=-1, keepdim=True) - x.cumsum(dim=-1), "sees-the-future"),
     (lambda x: sum_loop(sum_loop(x)), "counts-otherwise"),

@@ -105,6 +105,8 @@ def window_clamped(T, width):
 
 
 WRONG = {
+    "upper-triangle": lambda T, width: _mean(_reach(T, 1 - width, 0)),
+    "diagonal-excluded": lambda T, width: _mean(_reach(T, 1, width)),
     "first-position-repeated": window_clamped,
     "divides-by-the-past": window_cut_from_means,
     "empty-band": window_wrong_diagonal,
@@ -138,16 +140,8 @@ ODD = [
         lambda T, width: _reach(T, 0, width - 1) / _reach(T, 0, width - 1).sum(0, keepdim=True),
         "used-axis-minus-2-instead-of-axis-1-for-the-sum-in-how-many-positions-each-window-holds",
     ),
-    (
-        lambda T, width: _mean(_reach(T, 1 - width, 0)),
-        "transposed-your-window",
-    ),
     (lambda T, width: _mean(_reach(T, 1 - T, width - 1)), "left-out-the-right-edge-in-your-window"),
-    (
-        lambda T, width: _mean(_reach(T, 1, width)),
-        "not-finite",
-    ),
-    (window_before_without_nan, "wrong-positions"),
+    (window_before_without_nan, "diagonal-excluded"),
     (lambda T, width: torch.zeros(T, T).softmax(dim=0), "sees-the-future"),
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
     (lambda T, width: window_loop(T, width)[:-1], "last-missing"),

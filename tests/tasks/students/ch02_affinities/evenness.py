@@ -118,7 +118,21 @@ RIGHT = {
 }
 
 
+def even_slices_too_short(weights):
+    result = torch.zeros(weights.shape[:2])
+    for t in range(1, weights.shape[1]):
+        result[:, t] = torch.special.entr(weights[:, t, :t]).sum(-1) / math.log(t + 1)
+    return result
+
+
+def even_at_least_1(weights):
+    most = torch.arange(1, weights.shape[1] + 1).log()
+    return torch.special.entr(weights).sum(-1) / torch.where(most < 1, 1, most)
+
+
 WRONG = {
+    "without-itself": even_slices_too_short,
+    "limit-of-1": even_at_least_1,
     "zero-log-nan": even_nan,
     "log-of-T": even_log_T,
     "log-of-t": even_log_t,
@@ -200,6 +214,6 @@ UNLISTED = {
         (evenness_squared, "squared-your-shares"),
         (evenness_of_sample_zero, "used-the-first-item-of-your-entropies-for-all-items"),
     ],
-    5: [(divisors_clamped_at_one, "used-1-instead-of-1eminus-9-in-your-divisors")],
+    5: [(divisors_clamped_at_one, "limit-of-1")],
     6: [(divisor_of_row_one_for_row_zero, "error"), (ones_written_over_zeros, "changes-its-input")],
 }

@@ -128,7 +128,13 @@ def hidden_becomes_minus_ten_thousand(scores):
     return (powers / powers.sum(dim=-1, keepdim=True)).masked_fill(empty, 0.0)
 
 
+def safe_causal(scores):
+    seen = torch.ones_like(scores).tril().bool()
+    return torch.where(seen, scores, -math.inf).softmax(1)
+
+
 WRONG = {
+    "causal-too": safe_causal,
     "shifted-by-another-number": safe_by_the_row_before,
     "clamped-scores": soft_clip,
     "overflow": soft_float64,

@@ -111,6 +111,7 @@ RIGHT = {
 
 
 WRONG = {
+    "swapped-query-key": lambda x, q, k: scores_by_einsum(x, k, q),
     "sign-turned": lambda x, q, k: scores_by_einsum(x, -q, k),
     "texts-joined": texts_in_one,
     "keys-of-another-text": keys_of_the_last,
