@@ -111,7 +111,10 @@ def _window_before(T: int, width: int, least: float = 0.0) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
 
 
-_without_itself = Like("compared-with-less-instead-of-less-or-equal-in-the-right-edge")
+def _without_itself(T: int, width: int) -> Tensor:
+    weights = window_weights(T, width).tril(-1)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=1e-9)
+
 
 _diagonal_excluded = mistake(
     "Your window ends one position too early, so no position sees itself.",
@@ -121,7 +124,11 @@ _diagonal_excluded = mistake(
         * bool(np.isnan(matrix(e)[0]).any())
     ),
     FUTURE,
-    also=(lambda T, width: _window_before(T, width, 1.0), _without_itself),
+    also=(
+        lambda T, width: _window_before(T, width, 1.0),
+        _without_itself,
+        Like("compared-with-less-instead-of-less-or-equal-in-the-right-edge"),
+    ),
 )(_window_before)
 
 
