@@ -161,12 +161,6 @@ def batch_last_target_only(tokens, ends, block_size, padding):
     return x, y
 
 
-def batch_with_a_shared_target(tokens, ends, block_size, padding):
-    p = ends[:, None] + torch.arange(1 - block_size, 1)
-    x = torch.where(p < 0, padding, tokens[p.clamp(min=0)])
-    return x, tokens[ends + 1][:, None].expand_as(x)
-
-
 WRONG = {
     "last-target-only": batch_last_target_only,
     "ends-too-late": lambda tokens, ends, T, padding: _batch_in_a_loop(
@@ -221,7 +215,6 @@ def batch_one_padding_hides_a_target(tokens, ends, block_size, padding):
 
 
 ODD = [
-    (batch_with_a_shared_target, "last-target-only"),
     (batch_two_further, "other-targets"),
     (lambda *given: [part.astype(float) for part in batch_numpy(*given)], "kind-of-number"),
     (lambda *given: [part.squeeze() for part in batch_numpy(*given)], "axis-of-one"),

@@ -136,10 +136,6 @@ def evaluation_of_what_is_there(tokens, block_size, stride):
     return evaluation_numpy(tokens, block_size, stride)
 
 
-def evaluation_as_wide_as_the_tokens(tokens, block_size, stride):
-    return evaluation_numpy(tokens, min(block_size, len(tokens)), stride)
-
-
 def _overlapping(tokens, T, stride):
     x, y = [], []
     while not y or (len(y) - 1) * stride + T < len(tokens) - 1:
@@ -241,38 +237,18 @@ WRONG = {
 }
 
 
-def evaluation_of_two_targets_at_least(tokens, block_size, stride):
-    x, y = evaluation_numpy(tokens, block_size, stride)
-    return (x, y) if len(tokens) > 2 else (x[:0], y[:0])
-
-
 def evaluation_of_three_tokens_at_least(tokens, block_size, stride):
     return evaluation_numpy(tokens, max(block_size, 3), stride)
 
 
 ODD = [
-    (evaluation_all_count, "stride-hidden"),
     (evaluation_one_more, "not-the-next-token"),
     (lambda *given: [part.astype(float) for part in evaluation_numpy(*given)], "kind-of-number"),
-    (evaluation_of_two_targets_at_least, "no-window-for-a-short-text"),
     (evaluation_of_three_tokens_at_least, "shape"),
-    (evaluation_as_wide_as_the_tokens, "window-as-short-as-the-text"),
 ]
 
 
 # --- Answers that no list names ---
-
-
-# "Pad the last window with 0 in x and −100 in y.": not every 0 in x is padding
-def zeros_have_no_target(tokens, block_size, stride):
-    M = 1 + max(0, -(-(len(tokens) - 1 - block_size) // stride))
-    padded = F.pad(tokens, (0, (M - 1) * stride + block_size + 1 - len(tokens)))
-    rows = padded.unfold(0, block_size + 1, stride)
-    x, y = rows[:, :-1].clone(), rows[:, 1:].clone()
-    x[-1, len(tokens) - 1 - (M - 1) * stride :] = 0
-    y[x == 0] = -100
-    y[1:, : block_size - stride] = -100
-    return x, y
 
 
 # Adapted the loop of a library's page on perplexity and lost its `break`.
@@ -329,7 +305,6 @@ def last_strides_worth_of_short_window(tokens, block_size, stride):
 
 
 UNLISTED = {
-    6: [(zeros_have_no_target, "padding-known-by-its-number")],
     7: [(loop_without_its_break, "too-many-windows")],
     13: [(masked_after_the_padding, "not-counted-once")],
     15: [(last_strides_worth_of_short_window, "not-counted-once")],

@@ -288,25 +288,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def read_in_steps(rows, block_size, filler):
-    B, L = rows.shape
-    steps = -(-L // block_size)
-    rows = F.pad(rows, (0, steps * block_size - L), value=filler)
-    return rows.view(B, steps, block_size).transpose(0, 1)
-
-
-# "Where there is no input, x is `padding` and y is −100": not where an input is that number
-def no_target_after_a_padding(tokens, batch_size, block_size, padding):
-    L = -(-(len(tokens) - 1) // batch_size)
-
-    def lay_out(line):
-        rows = F.pad(line, (0, batch_size * L - len(line)), value=padding)
-        return read_in_steps(rows.view(batch_size, L), block_size, padding)
-
-    x, y = lay_out(tokens[:-1]), lay_out(tokens[1:])
-    return x, y.masked_fill(x == padding, -100)
-
-
 # Cuts the rows with the chapter's `//`. "L = ⌈(N − 1) / B⌉ of them (rounded up)"
 def rows_rounded_down(tokens, batch_size, block_size, padding):
     length = (len(tokens) - 1) // batch_size
@@ -334,7 +315,6 @@ def row_ends_padded_with_zeros(tokens, batch_size, block_size, padding):
 
 
 UNLISTED = {
-    5: [(no_target_after_a_padding, "padding-known-by-its-number")],
     7: [(rows_rounded_down, "rows-of-another-length")],
     13: [(row_ends_padded_with_zeros, "padding-is-a-target")],
 }

@@ -123,13 +123,6 @@ def split_from_the_end(names, fraction, seed):
     return [n for n in names if n not in held], [n for n in names if n in held]
 
 
-def split_holds_out_one_at_least(names, fraction, seed):
-    distinct = sorted(set(names))
-    random.Random(seed).shuffle(distinct)
-    held = distinct[: max(1, round(len(distinct) * fraction))]
-    return [n for n in names if n not in held], [n for n in names if n in held]
-
-
 def split_by_how_often(names, fraction, seed):
     """Whoever occurs several times is known, and stays in training, it is thought."""
     distinct = sorted(set(names))
@@ -253,10 +246,8 @@ ODD = [
     (split_in_steps, "neighbors-held-out"),
     (split_loses_one, "entries-lost"),
     (split_by_entries, "another-size"),
-    (split_holds_out_one_at_least, "none-becomes-all"),
     (split_trains_on_one_at_least, "none-becomes-all"),
     (split_anew_with_seed_0, "unseeded"),
-    (lambda names, fraction, seed: split_with_random(names, fraction, seed % 100), "seed-ignored"),
 ]
 
 
@@ -280,20 +271,7 @@ def takes_names_out_of_the_given_list(names, fraction, seed):
     return names, validation
 
 
-# Comes from NumPy, whose `choice` draws with replacement unless told otherwise.
-# "Validation gets `fraction` of the distinct names (rounded)": names drawn twice leave it fewer
-def chosen_with_replacement(names, fraction, seed):
-    distinct = sorted(set(names))
-    rng = np.random.default_rng(seed)
-    count = round(fraction * len(distinct))
-    chosen = set(rng.choice(distinct, size=count).tolist())
-    train = [n for n in names if n not in chosen]
-    validation = [n for n in names if n in chosen]
-    return train, validation
-
-
 UNLISTED = {
     1: [(split_sorted_validation, "another-size")],
     4: [(takes_names_out_of_the_given_list, "changes-its-input")],
-    11: [(chosen_with_replacement, "another-size")],
 }

@@ -125,13 +125,6 @@ class CountsTheBoundary(WithDictionaries):
         return [self.stoi[letter] for letter in text]
 
 
-class DescendingLetters(WithDictionaries):
-    def __init__(self, names, boundary):
-        self.symbols = [boundary, *sorted(set("".join(names)), reverse=True)]
-        self.stoi = {s: i for i, s in enumerate(self.symbols)}
-        self.itos = dict(enumerate(self.symbols))
-
-
 class UnfilledVocabulary:
     def __init__(self, names, boundary):
         raise NotImplementedError
@@ -195,16 +188,6 @@ class _Plain:
 class Descending(_Plain):
     def letters(self, names):
         return super().letters(names)[::-1]
-
-
-class SaysSoAndGoesOn(_Plain):
-    """Returns the words of the error in place of raising it."""
-
-    def encode(self, name):
-        try:
-            return super().encode(name)
-        except ValueError as error:
-            return str(error)
 
 
 class LeavesOutTheLastName(_Plain):
@@ -416,8 +399,6 @@ ODD = [
     (DecimalTokens, "kind-of-number"),
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),
-    (DescendingLetters, "letters-unsorted"),
-    (SaysSoAndGoesOn, "unknown-accepted"),
     (LeavesOutTheLastName, "other-symbols"),
 ]
 

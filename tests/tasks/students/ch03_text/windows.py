@@ -160,13 +160,6 @@ def windows_backwards_of_set_1(tokens, block_size, stride):
     return rows[:, :-1], rows[:, 1:]
 
 
-# "as long as the window and the target of its last input lie inside the text"
-def last_window_needs_room_for_another(tokens, block_size, stride):
-    M = max(1, (len(tokens) - block_size - 1) // stride)
-    at = stride * torch.arange(M)[:, None] + torch.arange(block_size)
-    return tokens[at], tokens[at + 1]
-
-
 # "x (M, T) int, y (M, T) int: windows `stride` apart, and their targets": the target of the last
 # input is taken from the next window
 def last_target_from_the_next_window(tokens, block_size, stride):
@@ -188,7 +181,6 @@ UNLISTED = {
     1: [
         (windows_backwards_of_set_1, "another-stride"),
     ],
-    4: [(last_window_needs_room_for_another, "another-number-of-windows")],
     6: [(last_target_from_the_next_window, "targets-inside-the-window")],
     13: [(last_window_added, "another-stride")],
 }

@@ -155,15 +155,6 @@ def rows_by_their_share(logits, targets):
     return (torch.stack(means) * count).sum() / count.sum()
 
 
-def rows_that_count(logits, targets):
-    rows = [
-        cross_entropy_by_library(logits[[b]], targets[[b]])
-        for b in range(len(logits))
-        if targets[b].max() >= 0
-    ]
-    return sum(rows) / len(rows)
-
-
 # "Logits may be in the hundreds": below 0, too
 def largest_so_far(logits, targets):
     largest = torch.zeros(logits.shape[:-1], dtype=logits.dtype)
@@ -246,11 +237,6 @@ WRONG = {
 }
 
 
-def largest_of_flat_logits(logits, targets):
-    z = logits.flatten(0, 1)
-    return cross_entropy_by_library((z - z.max(0).values).view_as(logits), targets)
-
-
 def loss_squared(logits, targets):
     keep = targets >= 0
     p = logits[keep].softmax(-1)
@@ -264,8 +250,6 @@ ODD = [
         "subtracted-1-from-the-log-probabilities",
     ),
     (loss_squared, "another-surprise"),
-    (rows_that_count, "mean-of-row-means"),
-    (largest_of_flat_logits, "maximum-over-time"),
     (sum_of_losses, "used-sum-instead-of-mean-in-your-loss"),
     (limited_below, "large-logits-alike"),
     (up_to_the_first_negative, "negative-targets"),
@@ -282,14 +266,6 @@ def loss_of_the_median(logits, targets):
     return s.median()
 
 
-def loss_of_rows(logits, targets):
-    """The mean of the means of the rows."""
-    losses = F.cross_entropy(logits.transpose(1, 2), targets.clamp(min=0), reduction="none")
-    counted = targets >= 0
-    rows = (losses * counted).sum(dim=1) / counted.sum(dim=1).clamp(min=1)
-    return rows.mean()
-
-
 # "Unless a task says otherwise, your functions leave what they are given as it was."
 def negative_targets_become_zero(logits, targets):
     counted = (targets >= 0).float()
@@ -298,14 +274,6 @@ def negative_targets_become_zero(logits, targets):
     log_probabilities = z - z.exp().sum(dim=-1, keepdim=True).log()
     given = log_probabilities.gather(2, targets[:, :, None]).squeeze(2)
     return -(given * counted).sum() / counted.sum()
-
-
-# "your functions leave what they are given as it was"
-def largest_taken_from_the_callers_logits(logits, targets):
-    logits -= logits.amax(dim=-1, keepdim=True)
-    log_probabilities = logits - logits.exp().sum(dim=-1, keepdim=True).log()
-    counted = targets >= 0
-    return -log_probabilities[counted].gather(1, targets[counted][:, None]).mean()
 
 
 # Knows `ignore_index` of PyTorch and its default: "*Negative* targets don't count, whether they
@@ -320,8 +288,6 @@ def only_minus_hundred_is_ignored(logits, targets):
 
 UNLISTED = {
     1: [(loss_of_the_median, "another-loss")],
-    2: [(loss_of_rows, "mean-of-row-means")],
     5: [(negative_targets_become_zero, "changes-its-input")],
-    6: [(largest_taken_from_the_callers_logits, "changes-its-input")],
     9: [(only_minus_hundred_is_ignored, "ignored-indexed")],
 }

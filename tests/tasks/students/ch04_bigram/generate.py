@@ -128,11 +128,6 @@ def logits_for_weights(model, tokens, count, generator):
     return tokens
 
 
-def uniform_text(model, tokens, count, generator):
-    new = torch.randint(5, (len(tokens), count), generator=generator)
-    return torch.cat([tokens, new], dim=1)
-
-
 RIGHT = {
     "lists": generate_by_list,
     "buffer": generate_into_buffer,
@@ -157,11 +152,6 @@ def same_seed_always(model, tokens, count, generator):
     return own_randomness(model, tokens, count, None)
 
 
-def seeded_as_the_generator_was(model, tokens, count, generator):
-    own = torch.Generator().manual_seed(generator.initial_seed())
-    return generate_into_buffer(model, tokens, count, own)
-
-
 # (B, T): a single text
 def squeezed(model, tokens, count, generator):
     mode = model.training
@@ -181,19 +171,6 @@ def text_alone(model, tokens, count, generator):
 # (B, T + count): count may be 0
 def one_at_least(model, tokens, count, generator):
     return generate_by_list(model, tokens, max(count, 1), generator)
-
-
-# "and the prompt may be longer already"
-def cropped_at_the_end_of_a_step(model, tokens, count, generator):
-    mode = model.training
-    model.eval()
-    context = tokens
-    for _ in range(count):
-        drawn = sample_by_gumbel(model(context)[0][:, -1], 1.0, generator)
-        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
-        context = tokens[:, -model.block_size :]
-    model.train(mode)
-    return tokens
 
 
 def context_of_what_was_drawn(model, tokens, count, generator):
@@ -357,7 +334,6 @@ ODD = [
     (write_with_a_pause, "other-tokens-shown"),
     (context_of_what_was_drawn, "other-tokens-shown"),
     (continues_its_own_words, "other-tokens-shown"),
-    (cropped_at_the_end_of_a_step, "another-size"),
     (writing(lambda tokens, model: cropped(tokens, model).flip(1)), "other-tokens-shown"),
     (
         writing(
@@ -374,12 +350,10 @@ ODD = [
     (each_new_token_twice, "another-symbol"),
     (writing(lambda tokens, model: cropped(tokens, model)[:, 1:]), "other-tokens-shown"),
     (writing(lambda tokens, model: tokens[:, -3:]), "other-tokens-shown"),
-    (uniform_text, "equal-chances"),
     (
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
         "wrong-frequencies",
     ),
-    (seeded_as_the_generator_was, "seed-fixed-inside"),
     (squeezed, "error"),
     (text_alone, "axis-of-one"),
     (one_at_least, "one-too-many"),

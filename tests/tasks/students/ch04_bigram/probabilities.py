@@ -298,36 +298,4 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def _counts(tokens, vocab_size):
-    pairs = (tokens[:, :-1] * vocab_size + tokens[:, 1:]).flatten()
-    return torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size).float()
-
-
-def smoothed_after_dividing(tokens, vocab_size, k):
-    counts = _counts(tokens, vocab_size)
-    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1) + k
-
-
-def mean_of_the_texts_tables(tokens, vocab_size, k):
-    """Makes a smoothed table for each text and takes their mean, instead of counting together."""
-    tables = []
-    for text in tokens:
-        pairs = text[:-1] * vocab_size + text[1:]
-        counts = torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size) + k
-        tables.append(counts / counts.sum(dim=1, keepdim=True))
-    return torch.stack(tables).mean(dim=0)
-
-
-def frequencies_smoothed(tokens, vocab_size, k):
-    """Adds `k` to the relative frequencies of a row instead of the counts, then normalizes."""
-    pairs = (tokens[:, :-1] * vocab_size + tokens[:, 1:]).flatten()
-    counts = torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size).float()
-    frequencies = counts / counts.sum(dim=1, keepdim=True).clamp(min=1) + k
-    return frequencies / frequencies.sum(dim=1, keepdim=True)
-
-
-UNLISTED = {
-    2: [(smoothed_after_dividing, "smooths-probabilities")],
-    12: [(mean_of_the_texts_tables, "mean-over-texts")],
-    13: [(frequencies_smoothed, "smooths-probabilities")],
-}
+UNLISTED = {}

@@ -236,7 +236,6 @@ ODD = [
     (nothing_is_zero_when_cold, "cold-takes-another"),
     (sigmoids_for_weights, "wrong-frequencies"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
-    (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "column-returned"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
 ]
 

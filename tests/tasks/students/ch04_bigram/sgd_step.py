@@ -357,13 +357,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def descend_same_gradient(table, x, y, learning_rate, steps):
-    t = table.clone().requires_grad_()
-    loss = _loss(t, x, y)
-    (g,) = torch.autograd.grad(loss, t)
-    return table - steps * learning_rate * g, [loss.item()] * steps
-
-
 # "the losses before each step (steps,)": also if the learning rate is so large that they rise
 def stopped_when_the_loss_rises(table, x, y, learning_rate, steps):
     table = table.clone().requires_grad_()
@@ -375,23 +368,6 @@ def stopped_when_the_loss_rises(table, x, y, learning_rate, steps):
             break
         (gradient,) = torch.autograd.grad(loss, table)
         table = (table - learning_rate * gradient).detach().requires_grad_()
-    return table.detach(), torch.tensor(losses)
-
-
-# Copied the schedule of the chapter's training, in which the rate falls to 0.
-# "`steps` plain steps", with one learning rate
-def rate_falls_to_zero(table, x, y, learning_rate, steps):
-    table = table.clone().requires_grad_()
-    optimizer = torch.optim.SGD([table], lr=learning_rate)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, total_iters=steps)
-    losses = []
-    for _ in range(steps):
-        loss = F.cross_entropy(table[x].flatten(0, 1), y.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
     return table.detach(), torch.tensor(losses)
 
 
@@ -411,10 +387,6 @@ def updated_after_each_text(table, x, y, learning_rate, steps):
 
 
 UNLISTED = {
-    1: [
-        (descend_same_gradient, "gradient-of-the-start"),
-    ],
     6: [(stopped_when_the_loss_rises, "only-the-first")],
-    8: [(rate_falls_to_zero, "rate-changes")],
     13: [(updated_after_each_text, "several-steps-for-one")],
 }

@@ -234,10 +234,6 @@ def heads_in_reverse(x, heads):
     return torch.cat(_found(x, heads)[::-1], dim=-1)
 
 
-def scale_of_the_last(x, heads):
-    return torch.cat(_found(x, heads, scale=heads[-1][0].shape[1] ** 0.5), dim=-1)
-
-
 def each_head_reads_the_last(x, heads):
     T = x.shape[1]
     future = torch.ones(T, T, dtype=torch.bool).triu(1)
@@ -298,7 +294,6 @@ def offset_of_one_head_only(x, heads):
 UNLISTED = {
     1: [
         (heads_in_reverse, "other-channels"),
-        (scale_of_the_last, "one-scale-for-all"),
         (each_head_reads_the_last, "other-weights"),
     ],
     13: [(places_counted_in_own_size, "error"), (scaled_by_an_equal_share, "other-weights")],

@@ -174,13 +174,6 @@ def mirrored(found, p, generator):
     return (torch.cat([coins, 1 - coins])[: len(found)] > p)[..., None, None]
 
 
-def in_pairs(found, p, generator):
-    """Heads 0 and 2 share a coin, and so do 1 and 3."""
-    heads = found.shape[1]
-    coins = torch.rand(len(found), 2, generator=generator).repeat(1, heads)[:, :heads]
-    return (coins > p)[..., None, None]
-
-
 def generator_now_and_then(found, p, generator):
     return head_mask(found, p, generator if p == 0.5 else None)
 
@@ -209,7 +202,6 @@ ODD = [
     (dropping(all_above_nine_tenths), "wrong-share"),
     (dropping(last_one_stays), "never-all-heads"),
     (dropping(mirrored), "not-independent"),
-    (dropping(in_pairs), "not-independent"),
     (dropping(head_mask, scale=lambda p: 1 / max(1 - p, 0.1)), "wrong-factor"),
     (dropping(generator_now_and_then), "wrong-randomness"),
     (in_place, "changes-its-input"),

@@ -250,15 +250,6 @@ def merge_silencing_the_others(found, silenced):
     return found.transpose(1, 2).flatten(2)
 
 
-# "with zeros in the channels of the silenced ones": every H-th channel belongs to no head
-def every_hth_channel_silenced(found, silenced):
-    H = found.shape[1]
-    merged = found.transpose(1, 2).flatten(2)
-    for head in silenced:
-        merged[..., head::H] = 0
-    return merged
-
-
 # "zeros in the channels of the silenced ones", and nothing said about the others
 def others_scaled_up(found, silenced):
     B, H, T, D = found.shape
@@ -267,35 +258,11 @@ def others_scaled_up(found, silenced):
     return found.transpose(1, 2).reshape(B, T, H * D)
 
 
-# Silences after merging and takes the head's number for a channel: "with zeros in the channels of
-# the silenced ones"
-def one_channel_for_each_head(found, silenced):
-    B, H, T, D = found.shape
-    together = found.transpose(1, 2).reshape(B, T, H * D)
-    for head in silenced:
-        together[:, :, head] = 0
-    return together
-
-
-def others_speak_up(found, silenced):
-    """Scales the remaining heads up by H / (number of remaining heads), as dropout does."""
-    H = found.shape[1]
-    found = found.clone()
-    found[:, silenced] = 0
-    remaining = H - len(set(silenced))
-    if remaining:
-        found = found * (H / remaining)
-    return found.transpose(1, 2).flatten(2)
-
-
 UNLISTED = {
     1: [
         (silenced_in_one_sample, "wrong-zeros"),
         (heads_reversed_when_merged, "entries-from-elsewhere"),
     ],
     2: [(merge_silencing_the_others, "silences-the-others")],
-    5: [(every_hth_channel_silenced, "every-Hth-channel")],
     6: [(others_scaled_up, "others-changed")],
-    9: [(one_channel_for_each_head, "silences-channels")],
-    13: [(others_speak_up, "others-changed")],
 }

@@ -270,15 +270,6 @@ def memory_of_one_place_unheard(self, x, memory):
     return x + self.ffn(self.feed_forward_norm(x))
 
 
-class AddsWhatItWroteBefore(BlockBase):
-    written = 0
-
-    def forward(self, x, memory):
-        out = super().forward(x, memory)
-        before, self.written = self.written, (out - x).mean()
-        return out + before
-
-
 class LargerEps(BlockBase):
     def __init__(self, n_embd, *branches):
         super().__init__(n_embd, *branches)
@@ -318,13 +309,10 @@ ODD = [
     (blocked(last_sum_normed), "branches-put-on-otherwise"),
     (blocked(thinks_of_all_but_the_gathered), "other-reads"),
     (DecoderWithOneNorm, "one-norm-for-two"),
-    (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),
     (blocked(into_the_stream_given), "changes-its-input"),
-    (AddsWhatItWroteBefore, "wrong-when-called-again"),
     (blocked(memory_of_one_place_unheard), "memory-of-another-length"),
     (blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).squeeze()), "axis-of-one"),
-    (lambda *args: nn.LayerNorm(args[0]), "norm-without-parameters"),
     (
         blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),
         "moved-the-stream-after-attention-one-place-on-along-the-axis-before-the-last",

@@ -214,12 +214,6 @@ def first_ones_louder(branches, root, x):
     return x
 
 
-def not_by_the_first_and_last(branches, root, x):
-    for branch in list(branches)[:-1]:
-        x = x + branch(x) / root
-    return x + list(branches)[-1](x) / (root + 1)
-
-
 def every_other_branch(branches, root, x):
     for branch in [*list(branches)[::2], next(iter(branches))]:
         x = x + branch(x) / root
@@ -380,7 +374,6 @@ ODD = [
     (streaming(lambda branches, root, x: rightly(branches, root, x)[0]), "shape"),
     (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "another-sum"),
     (streaming(first_ones_louder), "another-sum"),
-    (streaming(not_by_the_first_and_last), "another-sum"),
     (streaming(every_other_branch), "other-calls"),
     (streaming(forgets_the_way_back), "part-of-the-gradient"),
 ]

@@ -206,11 +206,6 @@ def over_by_the_last_draw(over, new, last, stop):
     return torch.where(over, stop, new), new == stop
 
 
-def over_for_one_step(over, new, last, stop):
-    over = new == stop
-    return torch.where(over, stop, new), over
-
-
 def sharper(model, tokens, count, stop, generator):
     class Cold(torch.nn.Module):
         block_size = model.block_size
@@ -385,7 +380,6 @@ def one_number_for_all(z, generator):
 ODD = [
     (step_by_step(repeats_the_last), "stop-replaced"),
     (step_by_step(fills_with_another), "filled-with-another"),
-    (step_by_step(over_for_one_step), "stop-ignored"),
     (sharper, "other-shares"),
     (stops_repeated, "only-the-last"),
     (lambda *asked: generate_by_lists(*asked).float(), "kind-of-number"),

@@ -167,13 +167,6 @@ def moved_by_a_row(shares, p):
     return ~removed
 
 
-def mask_read_by_rank(logits, temperature, p, least):
-    shares = (logits / temperature).softmax(-1)
-    ranked, order = shares.sort(-1, descending=True)
-    kept = (ranked.cumsum(-1) - ranked < p) | (torch.arange(logits.shape[1]) < least)
-    return logits.masked_fill(~kept.gather(1, order), -torch.inf).div(temperature).softmax(-1)
-
-
 def upwards_with_the_likeliest(logits, temperature, p, least):
     shares = (logits / temperature).softmax(-1)
     out = torch.zeros_like(shares)
@@ -280,11 +273,6 @@ WRONG = {
 }
 
 
-def least_in_all_rows_together(logits, temperature, p, least):
-    out = top_p_by_loop(logits, temperature, p, 1)
-    return out if (out > 0).sum() >= least else top_p_by_loop(logits, temperature, p, least)
-
-
 def first_place_that_reaches(logits, temperature, p, least):
     ranked, order = torch.softmax(logits / temperature, -1).sort(dim=-1, descending=True)
     size = (ranked.cumsum(-1) >= p).int().argmax(-1).add(1).clamp(min=least)
@@ -314,8 +302,6 @@ ODD = [
         ),
         "replaced-by-a-number",
     ),
-    (mask_read_by_rank, "gathered-back"),
-    (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "moved-your-tempered-logits-one-place-on-along-the-last-axis"),
     (share_of_the_symbols, "other-counts"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),

@@ -269,19 +269,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def _by_letter(logits, x, y, boundary, longest, count=None, shift=0, begin=-10_000):
-    losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
-    where = torch.arange(x.shape[1]).expand_as(x)
-    place = where - torch.where(x == boundary, where, begin).cummax(1).values + shift
-    counts = (y != -100) if count is None else count(y)
-    return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
-
-
-def up_to_that_place(logits, x, y, boundary, longest):
-    means = _by_letter(logits, x, y, boundary, longest)
-    return means.cumsum(0) / torch.arange(1, longest + 1)
-
-
 def ignored_ones_take_no_place(logits, x, y, boundary, longest):
     """Skips a target of -100 before it looks at x, so the counter stands still there."""
     losses = F.cross_entropy(logits.transpose(1, 2), y, reduction="none")
@@ -302,6 +289,5 @@ def ignored_ones_take_no_place(logits, x, y, boundary, longest):
 
 
 UNLISTED = {
-    1: [(up_to_that_place, "up-to-that-place")],
     16: [(ignored_ones_take_no_place, "ignored-take-no-place")],
 }

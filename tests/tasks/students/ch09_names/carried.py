@@ -221,19 +221,6 @@ def with_loss(loss):
     return answer
 
 
-def running_sum_goes_backward(model, batches):
-    state, total, found = None, 0, []
-    for x, y, fresh in batches:
-        if state is not None:
-            state = tuple(part.detach() * ~fresh[:, None] for part in state)
-        logits, state = model.read(x, state)
-        loss = F.cross_entropy(logits.mT, y)
-        total = total + loss
-        total.backward(retain_graph=True)
-        found.append(loss.item())
-    return found
-
-
 def rows_stay_blank(model, batches):
     """A row that was fresh once starts blank in every later batch, too."""
     state, seen, found = None, torch.zeros_like(batches[0][2]), []
@@ -281,7 +268,6 @@ ODD = [
     (with_loss(lambda z, y: F.cross_entropy(z.mT, y, label_smoothing=0.1)), "first-loss"),
     (lambda *given: [loss.exp() for loss in carried_each(*given)], "perplexities"),
     (lambda *given: [round(loss.item(), 2) for loss in carried_each(*given)], "rounded"),
-    (running_sum_goes_backward, "other-gradients"),
     (carried_wrong_sign, "sign"),
     (a_step_at_the_end, "weights-changed"),
     (left_in_evaluation, "mode-not-restored"),

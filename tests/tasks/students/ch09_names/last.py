@@ -284,23 +284,6 @@ def perplexities(model, tokens, lengths):
     return [math.exp(loss) for loss in _last(model, tokens, lengths)]
 
 
-# Goes through the targets in batches of 16, and averages what the batches give.
-# "the mean loss": the last batch is smaller, and its targets count more
-def mean_of_the_means_of_batches(model, tokens, lengths):
-    start = max(lengths)
-    result = []
-    for T in lengths:
-        windows = tokens.unfold(0, T + 1, 1)[start - T :]
-        losses = []
-        for part in windows.split(16):
-            with torch.no_grad():
-                logits, _ = model(part[:, :-1])
-            losses.append(F.cross_entropy(logits[:, -1], part[:, -1]).item())
-        result.append(sum(losses) / len(losses))
-    return result
-
-
 UNLISTED = {
     1: [(perplexities, "raised-e-to-the-power-of-your-losses")],
-    8: [(mean_of_the_means_of_batches, "chunks-averaged")],
 }

@@ -128,16 +128,6 @@ WRONG = {
 
 ODD = [
     (
-        lambda: {
-            "text": "names",
-            "one": 2.4595,
-            "two": 2.2485,
-            "three": 2.5575,
-            "four": 2.2595,
-        },
-        "exchanged",
-    ),
-    (
         lambda: {"text": "names", "one": 2.459, "two": 2.259, "three": 2.249, "four": 2.557},
         "exchanged",
     ),

@@ -91,15 +91,6 @@ def end_alone(run, tokens, targets, reference):
     return table(run, lambda k, h: loss({(k, h): found[k, h]}) - loss({}), tokens)
 
 
-def two_layers_of_three(run, tokens, targets, reference):
-    found = run(reference).found
-    rows = [[run(tokens, {(k, h): found[k, :, h].mean((0, 1))}) for h in range(3)] for k in (0, 1)]
-    whole = cross_entropy(run(tokens).logits, targets)
-    return torch.tensor(
-        [[float(cross_entropy(one.logits, targets) - whole) for one in row] for row in rows]
-    )
-
-
 def summed_by_text(run, tokens, targets, reference):
     """The mean over texts of what each text's symbols cost together."""
     found = run(reference).found
@@ -249,8 +240,6 @@ ODD = [
     (lambda *given: by_table(*given) + 2, "constant-difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, tokens, targets, reference: run(targets + 99), "error"),
-    (with_stand_in(lambda other, plain: plain.mean(1, keepdim=True)), "mean-of-the-texts"),
-    (two_layers_of_three, "error"),
     (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
     (
         measured_by(cross_entropy, lambda found: found.sum(dim=(1, 3))),

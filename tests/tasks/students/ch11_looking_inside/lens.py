@@ -108,11 +108,6 @@ ODD = [
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),
     (lambda *given: library(*given) / 0, "not-finite"),
-    (lambda x, g, s, e, u: library(x, g, s, 1e-5, u), "eps-ignored"),
-    (
-        lambda x, g, s, e, u: by_position(x, g, s, e, u, root=lambda v: max(float(v), e) ** 0.5),
-        "eps-ignored",
-    ),
     (lambda *given: library(*given).squeeze(), "axis-of-one"),
 ]
 

@@ -142,19 +142,8 @@ def counted_over_all_texts(w, x):
     return right * asked / max(1, x.numel() - len(set(x.flatten().tolist())))
 
 
-def best_text(weights, tokens):
-    same = (tokens[:, :, None] == tokens[:, None, :]).tril(-1)
-    found = (weights[..., 1:] * same[:, None, :, :-1]).sum(dim=(2, 3))
-    return (found / same.any(dim=-1).sum(dim=1).clamp(min=1)[:, None]).amax(dim=0)
-
-
 ODD = [
     (counted_over_all_texts, "right-for-one-text"),
-    (best_text, "one-text-alone"),
-    (
-        lambda weights, tokens: only_the_last_text(weights.flip(0), tokens.flip(0)),
-        "one-text-alone",
-    ),
     (lambda w, x: counted(w, x) + 0.1, "weights-counted"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
@@ -171,13 +160,4 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def itself_left_out(weights, tokens):
-    """Leaves out s = t − 1, because what followed it is position t itself."""
-    same = (tokens[:, :, None] == tokens[:, None, :]).tril(-2)
-    found = (weights[..., 1:] * same[:, None, :, :-1]).sum(dim=(0, 2, 3))
-    return found / same.any(dim=-1).sum().clamp(min=1)
-
-
-UNLISTED = {
-    12: [(itself_left_out, "itself-left-out")],
-}
+UNLISTED = {}

@@ -134,50 +134,6 @@ def score_hidden_with_many_tokens(V, T, strength):
     return made
 
 
-# Builds the model as one remembers it and forgets that it divides.
-# "must be `strength` *after* the division by √D"
-def strength_before_the_division(V, T, strength):
-    C = 2 * V + T
-    D = V + T
-    query = torch.zeros(D, C)
-    key = torch.zeros(D, C)
-    value = torch.zeros(D, C)
-    output = torch.zeros(C, D)
-    for t in range(T):
-        key[t, V + t] = 1
-    for t in range(1, T):
-        query[t - 1, V + t] = strength
-    for i in range(V):
-        value[i, i] = 1
-        output[V + T + i, i] = 1
-    return {"query": query, "key": key, "value": value, "output": output}
-
-
-def first_position_looks_at_the_last(V, T, strength):
-    D, C = max(V, T), V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    for t in range(T):
-        key[t, V + t] = 1.0
-        query[t - 1, V + t] = strength * math.sqrt(D)
-    value[:V, :V] = output[V + T :, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
-
-
-def scaled_for_positions_only(V, T, strength):
-    """Multiplies by the root of T, but its head has D = V + T rows, so the scores are too small."""
-    D, C = V + T, V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    for t in range(T):
-        key[V + t, V + t] = 1.0
-        if t > 0:
-            query[V + t - 1, V + t] = strength * math.sqrt(T)
-    value[:V, :V] = torch.eye(V)
-    output[V + T :, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
-
-
 ODD = [
     (
         lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].fliplr()},
@@ -185,12 +141,9 @@ ODD = [
     ),
     (score_hidden_with_many_tokens, "hidden-scores"),
     (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
-    (strength_before_the_division, "no-scale"),
     (lambda V, T, s: {**built(V, T, s), "output": 3 * built(V, T, s)["output"]}, "written-differs"),
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
-    (first_position_looks_at_the_last, "hidden-scores"),
-    (scaled_for_positions_only, "scale-by-positions"),
     (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].roll(-V, 1)}, "other-scores"),
     (lambda V, T, s: {**built(V, T, s), "value": built(V, T, s)["value"] * 0}, "written-differs"),
     (first_to_look_back_is_2, "other-scores"),
