@@ -295,19 +295,6 @@ def step_at_the_place_of_the_longest(query, key, value, keys, values, lengths):
     return _looked(query, keys, values, seen), keys, values
 
 
-# "The places after them hold leftovers ... and mean nothing": of a key of zeros the score is 0,
-# and 0 has its weight in a softmax.
-def leftovers_become_zeros(query, key, value, keys, values, lengths):
-    keys, values = keys.clone(), values.clone()
-    rows, S = torch.arange(len(keys)), keys.shape[2]
-    keys[rows, :, lengths] = key
-    values[rows, :, lengths] = value
-    seen = (torch.arange(S) <= lengths[:, None])[:, None, :, None]
-    scores = (query.unsqueeze(2) * (keys * seen)).sum(dim=-1) / math.sqrt(keys.shape[-1])
-    weights = scores.softmax(dim=-1)
-    return (weights.unsqueeze(-1) * values * seen).sum(dim=2), keys, values
-
-
 # "as new tensors: the ones you are given stay as they are": the values too
 def values_written_in_place(query, key, value, keys, values, lengths):
     rows = torch.arange(len(keys))
@@ -335,7 +322,6 @@ def trimmed_too_short(query, key, value, keys, values, lengths):
 UNLISTED = {
     1: [(everybodys_length, "misplaced")],
     2: [(step_at_the_place_of_the_longest, "written-behind-the-longest")],
-    5: [(leftovers_become_zeros, "zero-mask")],
     6: [(values_written_in_place, "changes-its-input")],
     13: [(trimmed_too_short, "other-found")],
 }

@@ -129,11 +129,6 @@ def padding_rejected(p, q, draft, drafted, generator):
     return count, torch.where(count == room, symbol, other)
 
 
-def mean_of_the_rows(p, q, *given):
-    p, q = (one.mean(0, keepdim=True).expand_as(one) for one in (p, q))
-    return at_once(p, q, *given)
-
-
 def certain_without_drafts(p, q, draft, drafted, generator):
     """Right, but a row without drafts takes the likeliest symbol."""
     count, symbol = at_once(p, q, draft, drafted, generator)
@@ -247,7 +242,6 @@ ODD = [
     (own_seed, "always-the-same"),
     (every_short_axis_dropped, "error"),
     (single_draft_kept, "wrong-for-one-draft"),
-    (mean_of_the_rows, "wrong-for-one-draft"),
     (certain_without_drafts, "other-symbol-after-all"),
     (without_the_rejected_one, "other-symbol-after-a-rejection"),
     (all_or_none, "other-share-kept"),

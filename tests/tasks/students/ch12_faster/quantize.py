@@ -155,10 +155,6 @@ ODD = [
         ),
         "other-codes",
     ),
-    (
-        lambda weight, *given: (by_loop(weight, *given)[0] // 2 * 2, by_loop(weight, *given)[1]),
-        "other-codes",
-    ),
     (lambda *given: by_loop(*given, size=lambda p, *_: p.norm()), "other-scales"),
     (
         lambda *given: (by_loop(*given)[0], by_loop(*given)[1].half().float()),
@@ -199,18 +195,6 @@ def every_one_squeezed(weight, bits, group):
     return (parts / scale).round().to(torch.int8).flatten(1), scale.squeeze()
 
 
-# Reads "largest absolute value" and takes it for the width of the range.
-# "divided by the largest code, which is 2^(bits − 1) − 1"
-def all_codes_of_the_range(weight, bits, group):
-    rows, columns = weight.shape
-    w = weight.reshape(rows, columns // group, group)
-    largest = 2 ** (bits - 1)
-    scales = w.abs().max(dim=-1).values / largest
-    scales[scales == 0] = 1.0
-    codes = torch.round(w / scales[..., None]).clamp(-largest, largest - 1).to(torch.int8)
-    return codes.reshape(rows, columns), scales
-
-
 def scales_not_transposed(weight, bits, group):
     """Stacks the scales as (groups, rows) and reshapes them instead of transposing them."""
     codes, scales = [], []
@@ -226,6 +210,5 @@ UNLISTED = {
     1: [(scale_of_mean_and_spread, "other-scales")],
     5: [(scales_have_a_least, "least-scale")],
     6: [(every_one_squeezed, "axis-of-one")],
-    7: [(all_codes_of_the_range, "one-code-too-many")],
     15: [(scales_not_transposed, "other-scales")],
 }

@@ -139,33 +139,6 @@ def with_(**how):
     return lambda *given: replacing(*given, **how)
 
 
-def watched_after_alone(model, prompt, count, clock):
-    """Keeps the handles of the hooks behind a part, and loses those of the ones before it."""
-    began, found, handles = {}, dict.fromkeys(NAMES, 0.0), []
-
-    def behind(name):
-        def hook(part, *_):
-            found[name] += clock() - began[part]
-
-        return hook
-
-    for path, part in model.named_modules():
-        name = path.split(".")[-1]
-        if name in NAMES:
-            part.register_forward_pre_hook(lambda part, _: began.update({part: clock()}))
-            handles.append(part.register_forward_hook(behind(name)))
-    model(prompt)
-    found.update(dict.fromkeys(NAMES, 0.0))
-    text, start = prompt, clock()
-    for _ in range(count):
-        logits = model(text[:, -model.block_size :])[0]
-        text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
-    whole = clock() - start
-    for handle in handles:
-        handle.remove()
-    return found | {"elsewhere": whole - sum(found.values())}
-
-
 RIGHT = {
     "exchanged": replacing,
     "exchanged, put back": with_(put_back=True),
@@ -396,44 +369,11 @@ WRONG = {
 }
 
 
-def hooks_know_the_last_name(model, prompt, count, clock):
-    """Makes the hooks in a loop, and all of them look the part's name up when the loop is over."""
-    parts = [("embedding", model.embedding), ("output", model.output)]
-    for block in model.blocks:
-        parts += [("attention", block.attention), ("feed_forward", block.feed_forward)]
-    seconds, began, handles = {}, {}, []
-    for name, module in parts:
-        seconds[name] = 0.0
-
-        def before(module, inputs):
-            began[module] = clock()
-
-        def after(module, inputs, output):
-            seconds[name] += clock() - began[module]  # noqa: B023 – this is the slip
-
-        handles.append(module.register_forward_pre_hook(before))
-        handles.append(module.register_forward_hook(after))
-    with torch.no_grad():
-        model(prompt[:, -model.block_size :])
-        for part in seconds:
-            seconds[part] = 0.0
-        start, text = clock(), prompt
-        for _ in range(count):
-            logits, _ = model(text[:, -model.block_size :])
-            text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
-        whole = clock() - start
-    for handle in handles:
-        handle.remove()
-    return {**seconds, "elsewhere": whole - sum(seconds.values())}
-
-
 ODD = [
     (lambda *given: {**hooking(*given), "elsewhere": 0.0}, "other-seconds"),
     (swapped_names, "exchanged"),
     (window_of_the_prompt, "other-seconds"),
-    (hooks_know_the_last_name, "under-the-last-name"),
     (attention_under_feed_forward, "under-the-last-name"),
-    (watched_after_alone, "hooks-left"),
     (with_(restore=False), "hooks-left"),
     (
         lambda model, prompt, count, clock: hooking(model, prompt, 2 * count, clock),

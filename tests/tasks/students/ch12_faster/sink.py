@@ -219,41 +219,6 @@ ODD = [
 # --- Answers that no list names ---
 
 
-def sink_once_a_chunk(chunks, sink):
-    m, total, weighted = sink[:, None], 1.0, 0.0
-    for scores, values in chunks:
-        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
-        shrink, e = (m - new).exp(), (scores - new).exp()
-        total = total * shrink + e.sum(dim=-1, keepdim=True) + (sink[:, None] - new).exp()
-        weighted = weighted * shrink + e @ values
-        m = new
-    return weighted / total
-
-
-def sink_as_a_number_of_weight(chunks, sink):
-    chunks = list(chunks)
-    scores = torch.cat([scores for scores, _ in chunks], dim=1)
-    values = torch.cat([values for _, values in chunks])
-    top = scores.amax(dim=-1, keepdim=True).clamp(min=-1e30)
-    e = (scores - top).exp()
-    return e @ values / (e.sum(dim=-1, keepdim=True) + sink[:, None])
-
-
-# Adds the sink's term at the end, and knows from the hint that it is "1".
-# "the weight of position s is e^z / (e^b + Σ e^z)": relative to the maximum of all chunks
-def sink_counts_one(chunks, sink):
-    m = sink.unsqueeze(1)
-    total = torch.zeros_like(m)
-    weighted = 0.0
-    for scores, values in chunks:
-        m_new = torch.maximum(m, scores.max(dim=1, keepdim=True).values)
-        e = torch.exp(scores - m_new)
-        total = total * torch.exp(m - m_new) + e.sum(dim=1, keepdim=True)
-        weighted = weighted * torch.exp(m - m_new) + e @ values
-        m = m_new
-    return weighted / (total + 1)
-
-
 # One who adapted the chapter's loop by its first line only.
 # "a logit that takes part in the softmax but has no value"
 def sink_only_as_a_maximum(chunks, sink):
@@ -270,10 +235,5 @@ def sink_only_as_a_maximum(chunks, sink):
 
 
 UNLISTED = {
-    1: [
-        (sink_once_a_chunk, "sink-in-every-chunk"),
-        (sink_as_a_number_of_weight, "sink-not-exponentiated"),
-    ],
-    8: [(sink_counts_one, "sink-is-a-constant")],
     9: [(sink_only_as_a_maximum, "sink-forgotten")],
 }

@@ -88,23 +88,6 @@ def returns_the_sum(f, start, end, width, longest, power):
     return rows, float(sum(told))
 
 
-def each_its_best_always(f, start, end, width, longest, power):
-    live, over = [(0.0, [])], []
-    for _ in range(longest):
-        best = []
-        for score, tokens in live:
-            top = f(torch.tensor([[start, *tokens]]))[0].topk(
-                1 if tokens else min(width, f(torch.tensor([[start]])).shape[1])
-            )
-            best += [(score + float(g), [*tokens, int(v)]) for g, v in zip(*top)]
-        live = [one for one in best if one[1][-1] != end]
-        over += [one for one in best if one[1][-1] == end]
-        if not live:
-            break
-    score, tokens = max(over + live, key=lambda one: one[0] / len(one[1]) ** power)
-    return tokens, score / len(tokens) ** power
-
-
 def without_a_limit(f, start, end, width, longest, power):
     """Takes for granted that there are as many continuations as the beam is wide."""
     f(torch.tensor([[start]])).flatten().topk(width)
@@ -230,13 +213,6 @@ def by_the_next_token(f, start, end, width, longest, power):
     left = over + list(zip(rows, sums, strict=True))
     tokens, total = max(left, key=lambda one: one[1] / len(one[0]) ** power)
     return tokens, total / len(tokens) ** power
-
-
-def last_of_the_best(f, start, end, width, longest, power):
-    """Finds the text by its sum, and returns what the last row says."""
-    tokens, _ = with_topk(f, start, end, width, longest, power)
-    logs = f(torch.tensor([[start, *tokens[:-1]]]))
-    return tokens, float(logs[0, tokens[-1]]) / len(tokens) ** power
 
 
 def with_a_list(f, start, end, width, longest, power, **but):
@@ -520,41 +496,10 @@ ODD = [
     (lambda *a: (with_topk(*a)[0], 0.0), "all-alike"),
     (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
     (without_a_limit, "error"),
-    (each_its_best_always, "each-its-best"),
-    (last_of_the_best, "not-accumulated"),
-    (
-        by_factors(factor=math.exp, final=lambda product, n, power: product ** (1 / n**power)),
-        "product-returned",
-    ),
 ]
 
 
 # --- Answers that no list names ---
 
 
-def _best(texts, power):
-    values = [(tokens, total / len(tokens) ** power) for tokens, total in texts]
-    return max(values, key=lambda one: one[1])
-
-
-# "the width best of them are kept": of the V that there are in the first step, which may be fewer
-def topk_of_too_few(log_probabilities, start, end, width, longest, power):
-    live, finished = [([], 0.0)], []
-    for _ in range(longest):
-        x = torch.tensor([[start, *tokens] for tokens, _ in live])
-        sums = log_probabilities(x) + torch.tensor([total for _, total in live])[:, None]
-        best = sums.flatten().topk(width)
-        kept = []
-        for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-            text, token = divmod(place, sums.shape[1])
-            kept.append(([*live[text][0], token], total))
-        finished += [one for one in kept if one[0][-1] == end]
-        live = [one for one in kept if one[0][-1] != end]
-        if not live:
-            break
-    return _best(finished + live, power)
-
-
-UNLISTED = {
-    6: [(topk_of_too_few, "error")],
-}
+UNLISTED = {}

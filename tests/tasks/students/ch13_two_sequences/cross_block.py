@@ -121,13 +121,6 @@ class ZerosForNobody(ByLoop):
         return super().forward(x, memory, real) * real.any(1)[:, None, None]
 
 
-class OnlyNobodyAtAll(but(mask="large")):
-    """Right where no sample has a word, and wrong where a single one has none."""
-
-    def forward(self, x, memory, real):
-        return x if not real.any() else super().forward(x, memory, real)
-
-
 class NanBesideOthers(but(mask="nan")):
     """Saw NaN with a single sample, and asks the mask as a whole."""
 
@@ -330,7 +323,6 @@ WRONG = {
 
 # One biased layer is told as all four are, and a mistake beside it is still called by its name.
 ODD = [
-    (OnlyNobodyAtAll, "whole-batch-asked"),
     (OneHeadForAll, "other-weights"),
     (LowScores, "other-weights"),
 ]
@@ -339,26 +331,4 @@ ODD = [
 # --- Answers that no list names ---
 
 
-# "head h has channels h · D to (h + 1) · D − 1": here every H-th channel
-class ChannelsDealtToHeads(nn.Module):
-    def __init__(self, n_embd, n_memory, n_head):
-        super().__init__()
-        self.n_head = n_head
-        self.norm = nn.LayerNorm(n_embd)
-        self.query = nn.Linear(n_embd, n_embd, bias=False)
-        self.key = nn.Linear(n_memory, n_embd, bias=False)
-        self.value = nn.Linear(n_memory, n_embd, bias=False)
-        self.projection = nn.Linear(n_embd, n_embd, bias=False)
-
-    def forward(self, x, memory, real):
-        parts = self.query(self.norm(x)), self.key(memory), self.value(memory)
-        q, k, v = (part.unflatten(2, (-1, self.n_head)).permute(0, 3, 1, 2) for part in parts)
-        scores = q @ k.transpose(2, 3) / math.sqrt(k.shape[-1])
-        weights = scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
-        weights = weights.masked_fill(~real.any(dim=1)[:, None, None, None], 0.0)
-        return x + self.projection((weights @ v).permute(0, 2, 3, 1).flatten(2))
-
-
-UNLISTED = {
-    6: [(ChannelsDealtToHeads, "heads-interleaved")],
-}
+UNLISTED = {}

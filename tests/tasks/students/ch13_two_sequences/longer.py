@@ -75,19 +75,6 @@ def middle(gap, _):
     return gap.abs().median()
 
 
-def steps_of_known_shifts(table, shift, trained):
-    """Goes step by step, with the map of a step from as many pairs as there are known shifts."""
-    errors = []
-    for n in trained:
-        known = n - shift
-        step = np.linalg.lstsq(table[:known].numpy(), table[1 : known + 1].numpy(), rcond=None)[0]
-        found = table[known:-shift].numpy()
-        for _ in range(shift):
-            found = found @ step
-        errors.append(float(np.sqrt(np.mean((found - table[n:].numpy()) ** 2))))
-    return errors
-
-
 def fitted_on_differences(table, shift, trained):
     """Fits how far each position moves, which is another map where many maps fit."""
     errors = []
@@ -243,7 +230,6 @@ ODD = [
     (by_the_first_rows, "another-of-many-maps"),
     (on_every_third_and_with_a_deviation, "other-choices"),
     (lambda table, *given: by_lstsq(table.float(), *given), "nearly-zero"),
-    (steps_of_known_shifts, "one-step-repeated"),
     (but(test=lambda n, k: slice(k, k + 3)), "other-errors"),
     (lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference"),
     (lambda table, shift, trained: by_lstsq(table, shift, sorted(trained)), "as-if-trained-sorted"),
@@ -251,18 +237,6 @@ ODD = [
 
 
 # --- Answers that no list names ---
-
-
-# "find the C × C matrix [...] in the sense of least squares": a ridge finds another one
-def with_a_little_ridge(table, shift, trained):
-    before, after = table[:-shift], table[shift:]
-    errors = []
-    for n in trained:
-        X, Y = before[: n - shift], after[: n - shift]
-        M = torch.linalg.solve(X.T @ X + 0.01 * torch.eye(X.shape[1], dtype=X.dtype), X.T @ Y)
-        gap = before[n - shift :] @ M - after[n - shift :]
-        errors.append(gap.square().mean().sqrt().item())
-    return errors
 
 
 def own_predictions_continued(table, shift, trained):
@@ -279,6 +253,5 @@ def own_predictions_continued(table, shift, trained):
 
 
 UNLISTED = {
-    6: [(with_a_little_ridge, "ridge")],
     15: [(own_predictions_continued, "other-choices")],
 }

@@ -151,20 +151,6 @@ def _before(x, C, base):
     return torch.stack([angle.sin(), angle.cos()], 3).flatten(2)
 
 
-# One who knows the paper, where the power stands below the line, and multiplied all the same.
-# "speed = base^(−2i / C)"
-def speeds_that_grow(tokens, n_embd, base):
-    B, T = tokens.shape
-    real = tokens != 0
-    places = real.cumsum(dim=1) - 1
-    speeds = base ** (torch.arange(0, n_embd, 2) / n_embd)
-    angles = places[:, :, None] * speeds
-    out = torch.zeros(B, T, n_embd)
-    out[:, :, 0::2] = angles.sin()
-    out[:, :, 1::2] = angles.cos()
-    return out.masked_fill(~real[:, :, None], 0.0)
-
-
 def places_as_shares(tokens, n_embd, base):
     real = tokens != 0
     places = (real.cumsum(dim=1) - 1) / real.sum(dim=1, keepdim=True).clamp(min=1)
@@ -180,7 +166,6 @@ def words_only_to_the_first(tokens, n_embd, base):
 
 ODD = [
     (lambda x, C, base: by_loop(x, C, base, power=lambda c: (c // 2 + 1) * 2 / C), "other-angles"),
-    (speeds_that_grow, "faster"),  # in single precision, which large angles feel
     (places_as_shares, "other-angles"),
     (words_only_to_the_first, "other-places"),
     (lambda x, C, base: by_loop(x, C, base) * 2, "doubled-your-positions"),

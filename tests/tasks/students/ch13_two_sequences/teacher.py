@@ -82,15 +82,6 @@ def pad_by_its_symbol(texts, start, end, pad, longest):
 RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
-def one_more_read(texts, start, end, pad, longest):
-    """Both are as wide as the longer of the two."""
-    rows = [[start, *text[:longest]] for text in texts]
-    T = max(map(len, rows))
-    x = torch.tensor([row + [pad] * (T - len(row)) for row in rows])
-    y = by_library(texts, start, end, pad, longest)[1]
-    return x, torch.nn.functional.pad(y, (0, T - y.shape[1]), value=-100)
-
-
 def batch_axis_second(texts, start, end, pad, longest):
     """Forgets batch_first=True in pad_sequence, so x and y come out as (T, B)."""
     rows = [torch.tensor([start, *text, end]) for text in texts]
@@ -183,29 +174,7 @@ WRONG = {
 }
 
 
-def _taught(rows, longest, pad):
-    width = longest or max(len(row) - 1 for row in rows)
-    x = torch.full((len(rows), width), pad)
-    y = torch.full((len(rows), width), -100)
-    for b, row in enumerate(rows):
-        x[b, : len(row) - 1] = torch.tensor(row[:-1])
-        y[b, : len(row) - 1] = torch.tensor(row[1:])
-    return x, y
-
-
-def teacher_that_reads_the_end(texts, start, end, pad, longest):
-    """Predicts padding behind the end, and reads the end to do so."""
-    rows = [[start, *text, end][: longest + 1] for text in texts]
-    x, y = _taught(rows, None, pad)
-    for b, row in enumerate(rows):
-        if row[-1] == end and len(row) - 1 < x.shape[1]:
-            x[b, len(row) - 1], y[b, len(row) - 1] = end, pad
-    return x, y
-
-
 ODD = [
-    (one_more_read, "one-more-read"),
-    (teacher_that_reads_the_end, "end-read"),
     (lambda *a, **k: tuple(part.float() for part in by_loop(*a, **k)), "kind-of-number"),
     (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
     (lambda *a, **k: by_loop(*a, **k)[0], "type"),
