@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import ENTROPY
+from course_judges.equality import close
 from course_judges.judging import Evidence, Like, Mistake, Part, Step, Task, matches, mistake
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
@@ -249,6 +250,22 @@ _first_row_one = mistake(
 )(_one_in_row_0)
 
 
+def _first_sample_alone(evidence: Evidence) -> Finding | None:
+    """Only sample 0 is there, and all others are 0."""
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape or len(mine) < 2 or mine[1:].any():
+        return None
+    if not close(mine[0], right[0]).all():
+        return None
+    return Finding(
+        "first-sample-alone",
+        "Sample 0 is right, but all others are 0.",
+        f"There are {len(mine)} samples. If you loop over them, does the loop reach all of them? "
+        "And if you return inside a loop, is that after the last one?",
+        ENTROPY,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("evenness"), evidence.right("evenness")
     if mine.shape != right.shape:
@@ -283,7 +300,7 @@ TASK = Task(
             matches("evenness", "alone"),
         ),
     ),
-    properties=(_another_divisor,),
+    properties=(_first_sample_alone, _another_divisor),
     examples=(_worked_out,),
     cases=("evenness",),
     steps={

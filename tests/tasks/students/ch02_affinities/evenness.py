@@ -159,7 +159,7 @@ ODD = [
     (even_down, "used-axis-minus-2-instead-of-axis-minus-1-for-the-sum-in-your-entropies"),
     (even_by_count, "left-out-the-logarithm-in-the-largest-entropies"),
     (even_mean, "used-mean-instead-of-sum-in-your-entropies"),
-    (even_first_sample_alone, "some-rows"),
+    (even_first_sample_alone, "first-sample-alone"),
     (lambda w: 2.5 * even_loop(w) + 0.1, "factor-and-offset"),
     (lambda weights: 1 - weights.std(dim=-1), "another-share"),
     (lambda w: w, "shape"),
