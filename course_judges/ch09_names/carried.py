@@ -314,6 +314,11 @@ _last_position_only = mistake(
     cases=("pieces",),
 )(_pieces(loss=lambda logits, y: _mean(logits[:, -1:], y[:, -1:])))
 
+_softmax_taken_twice = mistake(
+    "You took a softmax before `F.cross_entropy`, which takes one itself.",
+    lambda e: f"`F.cross_entropy` needs the logits as they are. {_first_off(e)}",
+)(_pieces(loss=lambda logits, y: _mean(logits.softmax(-1), y)))
+
 _logits_scrambled = mistake(
     "You reshape the logits where their axes should be exchanged, which scrambles them.",
     lambda e: unwrapped(f"""The logits have shape (B, T, V) = ({e.inputs["y"][0].shape[0]},

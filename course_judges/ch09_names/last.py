@@ -254,6 +254,12 @@ _logits_averaged = mistake(
 )
 
 
+_softmax_taken_twice = mistake(
+    "You took a softmax before `F.cross_entropy`, which takes one itself.",
+    lambda e: f"`F.cross_entropy` needs the logits as they are. {_both(e)}",
+)(Like("applied-a-softmax-to-the-logits-at-the-last-position"))
+
+
 @mistake(
     "You put the model into training mode, but it came in evaluation mode.",
     lambda e: f"Losses are measured without dropout. {_both(e)}",

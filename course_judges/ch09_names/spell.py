@@ -392,9 +392,9 @@ def _first_letter_off(evidence: Evidence) -> str:
         yours = f"token {int(mine[index, n])}" if mine[index, n] >= 0 else "no further letter"
         ends = "" if token else ", which ends the name"
         shown = f"the boundary and {_shown(right[:, :n], index)}" if n else "the boundary"
-        return unwrapped(f"""After {shown}, u = {u:.3f} should draw token {token}{ends}, since the
-        probabilities {below}up to token {token} are {cumulative[token]:.3f}. You have
-        {yours}.""")
+        return unwrapped(f"""After {shown}, `uniform[{n - given}]` = {u:.3f} should draw token
+        {token}{ends}, since the probabilities {below}up to token {token} are
+        {cumulative[token]:.3f}. You have {yours}.""")
     return ""
 
 

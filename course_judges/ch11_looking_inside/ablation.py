@@ -115,6 +115,15 @@ _logits_reshaped = mistake(
     )
 )
 
+_softmax_taken_twice = mistake(
+    "You gave probabilities to `cross_entropy`, which takes a softmax itself and needs logits.",
+    _shown,
+)(ablated(loss=lambda logits, targets: loss_of(logits.softmax(-1), targets)))
+
+_loss_of_the_first_text = mistake("Your loss is that of the first text only.", _shown)(
+    ablated(loss=lambda logits, targets: loss_of(logits[:1], targets[:1]))
+)
+
 _mean_over_the_heads = mistake(
     "You averaged over the texts and the heads, and took the mean at position h for head h.",
     lambda e: f"`found` is (L, N, H, T, D), so texts and positions are axes 1 and 3. {_shown(e)}",

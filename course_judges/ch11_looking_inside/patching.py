@@ -105,6 +105,26 @@ _not_divided = mistake(
     {_shown(e)}"""),
 )(Like("left-out-the-division-by-the-whole-way-in-the-share-of-a-head"))
 
+_divided_by_the_corrupted_lead = mistake(
+    "You divided by the corrupted lead instead of by clean − corrupted.",
+    lambda e: f"The whole way is from the corrupted lead to the clean one. {_shown(e)}",
+)(Like("used-only-what-should-be-subtracted-from-the-clean-lead-in-the-whole-way"))
+
+_first_position = mistake("You read the logits at position 0 instead of the last one.", _shown)(
+    Like("used-0-instead-of-1-in-the-logits-at-the-last-position")
+)
+
+_lead_over_the_mean = mistake(
+    "You took the lead over the mean of the logits instead of over the logit of `wrong`.",
+    _shown,
+)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[torch.arange(len(right)), -1, right] - logits[:, -1].mean(dim=-1)
+        )
+    )
+)
+
 _logits_averaged = mistake(
     "You averaged the logits over the texts and read `right` and `wrong` of all pairs in the mean.",
     lambda e: f"Each text has its own right and wrong symbol. {_shown(e)}",

@@ -179,6 +179,26 @@ _loss_of_all_positions = mistake(
 )(_by(loss=_loss_everywhere))
 
 
+@mistake(
+    "Your `damage` is the loss without each head instead of how much the loss rises.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)
+def _loss_itself(
+    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+) -> Result:
+    made = which_head(run, texts, targets, sources, reference)
+    return made | {"damage": made["damage"] + _loss_at_links(run(texts).logits, targets)}
+
+
+_softmax_taken_twice = mistake(
+    "You gave probabilities to `cross_entropy`, which takes a softmax itself and needs logits.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)(_by(loss=lambda logits, targets: _loss_at_links(logits.softmax(-1), targets)))
+
 _logarithm_of_the_mean = mistake(
     "You took the logarithm of the mean probability instead of the mean of the logarithms.",
     _numbers,

@@ -116,6 +116,12 @@ def _every_nth_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Te
     return codes.unflatten(1, (-1, group)).mT.flatten(1), scales
 
 
+_scale_with_a_sign = mistake(
+    "Your scales have the sign of the weight that is farthest from 0, but they come from absolute "
+    "values.",
+    lambda e: f"Then that weight always gets a positive code. {_eight(e)}",
+)(_variant(size=lambda parts: parts.gather(-1, parts.abs().argmax(dim=-1, keepdim=True))))
+
 _range_over_all_codes = mistake(
     "You divided the distance between the smallest and the largest weight by 2^bits − 1.",
     lambda e: unwrapped(f"""That is the scale for codes that begin at 0 and need a zero point. Here

@@ -150,6 +150,13 @@ def _full(evidence: Evidence) -> str:
     )
 
 
+_query_of_row_0 = mistake(
+    "You used the query of row 0 in all rows, but each row has its own.",
+    _full,
+    cases=("filling", "full"),
+)(lambda query, *rest: ring_step(query[:1].expand_as(query), *rest))
+
+
 _age_by_place = mistake(
     "You took the distance between places as the age, but the oldest token is next to the newest.",
     _full,

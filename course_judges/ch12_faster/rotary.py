@@ -97,6 +97,13 @@ _moved_to_zero = mistake(
     lambda e: f"The gaps between them are right. {_places(e)}",
 )(_placed(lambda positions: positions - positions[:, :1]))
 
+_turned_backwards = mistake(
+    "You turned in the wrong direction, by −t θ instead of t θ.",
+    lambda e: (
+        f"Scores would still depend only on distances, but on those with the other sign. {_part(e)}"
+    ),
+)(_placed(lambda positions: -positions))
+
 _rest_is_0 = mistake(
     "You set the numbers that aren't turned to 0 instead of leaving them as they are.",
     _part,

@@ -112,6 +112,12 @@ _normed_stream = mistake(
 )(Like("used-normalized-instead-of-x-in-your-output"))
 
 
+@mistake("You normalized the memory, too, but it should be used as it is.", _off, MODEL)
+class _MemoryNormed(CrossAttention):
+    def forward(self, x, memory, real):
+        return super().forward(x, nn.functional.layer_norm(memory, memory.shape[-1:]), real)
+
+
 class _Interleaved(CrossAttention):
     def split(self, x):
         return x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)

@@ -104,6 +104,11 @@ _cross_by_length = _of_cross(
     lambda e: f"Here padding may be anywhere. {_off_cross(e)}",
 )
 
+_cross_words_of_all = _of_cross(
+    "You hide a place of the source in all samples if it is padding in one of them.",
+    lambda source, target: _cross(source.all(dim=0).expand_as(source), target),
+)
+
 _inverted = mistake(
     "Your masks are True where a row must not look, but they should be True where it may.",
     _off_own,

@@ -79,6 +79,10 @@ def _padding(evidence: Evidence) -> str:
     return f"Row {b} begins with {count} tokens of padding. {_off(evidence)}"
 
 
+_starts_at_one = mistake("You put the first word at place 1, but places count from 0.", _off)(
+    Like("left-out-the-subtraction-of-1-in-the-places")
+)
+
 _counts_padding = mistake(
     "You counted padding, so a first word after padding isn't at place 0.", _padding, BATCH
 )(lambda x, C, base: _placed(x, C, base, torch.arange(x.shape[1])))

@@ -110,6 +110,13 @@ _padding_counts = mistake(
 )(_changed(lambda x, y, pad: (x, y.masked_fill(y == -100, pad))))
 
 
+_first_ignored = mistake(
+    "You replaced the first prediction by −100, but after `start` the first token is predicted.",
+    lambda e: _marks(e, "y"),
+    cases=_PREDICTED,
+)(_changed(lambda x, y, pad: (x, torch.nn.functional.pad(y[:, 1:], (1, 0), value=-100))))
+
+
 def _pushed(x, y, _):
     """Both with their padding in front."""
     counts = (y != -100).sum(dim=1).tolist()

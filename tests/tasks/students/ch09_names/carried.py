@@ -258,6 +258,7 @@ def cut_inside(every):
 
 WRONG |= {
     "detached-inside": cut_inside(1),
+    "softmax-taken-twice": with_loss(lambda z, y: F.cross_entropy(z.softmax(-1).mT, y)),
     "logits-scrambled": with_loss(lambda z, y: F.cross_entropy(z.view(len(y), -1, y.shape[1]), y)),
 }
 

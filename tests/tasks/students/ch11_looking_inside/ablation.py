@@ -235,6 +235,13 @@ WRONG = {
     "loss-at-the-last-position": end_alone,
 }
 
+WRONG |= {
+    "softmax-taken-twice": measured_by(lambda logits, y: cross_entropy(logits.softmax(-1), y)),
+    "loss-of-the-first-text": measured_by(
+        lambda logits, y: F.cross_entropy(logits.view(*y.shape, -1)[0], y[0])
+    ),
+}
+
 ODD = [
     (lambda *given: by_table(*given).T, "transposed"),
     (lambda *given: by_table(*given) + 2, "constant-difference"),

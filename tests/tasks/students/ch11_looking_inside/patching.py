@@ -203,6 +203,13 @@ WRONG = {
     "mean-of-the-texts": mean_of_the_clean_texts,
     "clean-run-patched": lambda run, a, b, r, w: by_table(run, b, a, r, w),
     "not-divided": patching(compare=lambda mixed, low, high: mixed.mean() - low.mean()),
+    "divided-by-the-corrupted-lead": patching(
+        compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1
+    ),
+    "first-position": patching(lambda logits, r, w: leads(logits, r, w, place=0)),
+    "lead-over-the-mean": patching(
+        lambda logits, r, w: logits[:, -1].gather(1, r[:, None])[:, 0] - logits[:, -1].mean(-1)
+    ),
     "mean-of-quotients": patching(
         compare=lambda mixed, low, high: torch.mean((mixed - low) / (high - low))
     ),
@@ -226,10 +233,6 @@ ODD = [
     (lambda run, a, b, r, w: a[99], "error"),
     (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
     (patching(lambda logits, r, w: leads(logits, r, w) > 0.5), "error"),
-    (
-        patching(compare=lambda mixed, low, high: mixed.mean() / low.mean() - 1),
-        "used-only-what-should-be-subtracted-from-the-clean-lead-in-the-whole-way",
-    ),
     (patching(stand=lambda good, bad: bad), "left-out-the-share-of-a-head"),
     (patching(stand=lambda good, bad: good.sort(1).values), "other-replacement"),
     (lambda run, a, b, r, w: by_table(run, a, a.flip(0), r, w), "other-texts"),

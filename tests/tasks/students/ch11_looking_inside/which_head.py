@@ -85,6 +85,12 @@ def exchanged(made):
     return {**made, "head": made["head"][::-1]}
 
 
+def loss_itself(run, texts, targets, sources, reference):
+    made = by_table(run, texts, targets, sources, reference)
+    whole = cross_entropy(run(texts).logits[:, -1:], targets[:, -1:])
+    return {**made, "damage": made["damage"] + whole}
+
+
 def put_in_place(stand=lambda found: found.mean(dim=(1, 3)), loss=None, key=lambda k, h: (k, h)):
     """Other means (L, H, …) of what the reference found, another loss, or other keys."""
     loss = loss or (lambda logits, targets: cross_entropy(logits[:, -1:], targets[:, -1:]))
@@ -249,6 +255,10 @@ def logarithm_of_the_mean(run, texts, targets, sources, reference):
 
 WRONG = {
     "logarithm-of-the-mean": logarithm_of_the_mean,
+    "loss-itself": loss_itself,
+    "softmax-taken-twice": put_in_place(
+        loss=lambda logits, y: cross_entropy(logits[:, -1:].softmax(-1), y[:, -1:])
+    ),
     "only-the-last-position": put_at(slice(-1, None)),
     "divided-and-exchanged": lambda *given: exchanged(number_divided_by_the_layers(*given)),
     "all-sources-read": sources_of_all_texts,

@@ -124,6 +124,9 @@ WRONG = {
         by_unflatten(*given)[0],
         by_unflatten(*given)[1].flatten(),
     ),
+    "scale-with-a-sign": lambda *given: by_loop(
+        *given, size=lambda part, *_: max(part.tolist(), key=abs) * torch.ones(())
+    ),
     "half-of-the-range": half_of_the_range,
     "small-weights-for-zeros": lambda *given: by_loop(
         *given,

@@ -131,6 +131,7 @@ def ring_blind_to_the_new_one(query, key, value, keys, values, count, slope):
 
 
 WRONG = {
+    "query-of-row-0": lambda query, *rest: by_age(query[[0] * len(query)], *rest),
     "old-values-read": values_too_late,
     "empty-places-cut-off": with_the_taken_places_alone,
     "zero-mask": other_ring(hide=0.0),

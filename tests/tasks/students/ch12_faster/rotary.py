@@ -139,6 +139,7 @@ WRONG = {
         neighbors_exchanged, angles=lambda angle: torch.cat([angle, angle], dim=-1)
     ),
     "partners-in-halves": as_libraries_do(halves_exchanged),
+    "turned-backwards": lambda *given: by_complex_numbers(*given, sign=-1),
     "rest-is-0": rest_is_left_out,
     "in-degrees": degrees,
     "steps-for-positions": steps_for_positions,

@@ -301,6 +301,13 @@ class SigmoidForSoftmax(Cross):
         return scores.sigmoid() * real[:, None, None]
 
 
+class MemoryNormed(ByLibrary):
+    def forward(self, x, memory, real):
+        centered = memory - memory.mean(-1, keepdim=True)
+        scale = (centered.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+        return super().forward(x, centered / scale, real)
+
+
 WRONG = {
     "causal-mask-kept": but(mask="causal"),
     "padding-zeroed": PaddingZeroed,
@@ -309,6 +316,7 @@ WRONG = {
     "one-nobody-for-all": UnchangedIfOneMemoryIsEmpty,
     "post-norm": but(norms="after"),
     "normed-stream": but(norms="stream"),
+    "memory-normed": MemoryNormed,
     "no-scale": but(divides="1"),
     "heads-interleaved": CrossWithHeadsInterleaved,
     "zero-mask": but(mask="zero"),

@@ -133,6 +133,7 @@ WRONG = {
     "cross-causal": edited(cross=lambda c, s, t: c.tril()),
     "cross-open-where-empty": an_empty_source_is_seen,
     "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
+    "cross-words-of-all": edited(cross=lambda c, s, t: c & s.all(0)),
     "cross-by-length": lambda s, t: by_loop(counted(s), t),
 }
 

@@ -127,6 +127,7 @@ def speeds_by_whole_numbers(tokens, n_embd, base):
 
 
 WRONG = {
+    "starts-at-one": otherwise(begin=1),
     "tokens-summed": places_by_tokens,
     "first-word-blank": first_word_taken_for_padding,
     "counted-from-the-end": places_from_the_end,

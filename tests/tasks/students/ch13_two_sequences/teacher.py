@@ -143,6 +143,12 @@ def exact_fit_loses_its_end(texts, start, end, pad, longest):
     return nn.utils.rnn.pad_sequence(x, True, pad), nn.utils.rnn.pad_sequence(y, True, -100)
 
 
+def first_token_not_predicted(texts, start, end, pad, longest):
+    x, y = in_numpy(texts, start, end, pad, longest)
+    y[:, 0] = -100
+    return x, y
+
+
 WRONG = {
     "different-widths": lambda texts, start, end, pad, longest: (
         pad_sequence(
@@ -156,6 +162,7 @@ WRONG = {
     "end-not-in-width": width_without_the_end,
     "one-more-read": read_one_more_than_predicted,
     "last-tokens-kept": keeps_the_last_words,
+    "first-ignored": first_token_not_predicted,
     "pad-by-its-symbol": pad_by_its_symbol,
     "fitting-end-lost": exact_fit_loses_its_end,
     "no-end": but(stop=False),
