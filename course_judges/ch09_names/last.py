@@ -254,6 +254,13 @@ _logits_averaged = mistake(
 )
 
 
+_oldest_for_target = mistake(
+    "You took as target the first token that the model reads, not the one after the last.",
+    lambda e: (
+        f"`windows[:, 0]` is the oldest token of a window, but the last is its target. {_both(e)}"
+    ),
+)(Like("used-0-instead-of-1-in-your-targets"))
+
 _softmax_taken_twice = mistake(
     "You took a softmax before `F.cross_entropy`, which takes one itself.",
     lambda e: f"`F.cross_entropy` needs the logits as they are. {_both(e)}",

@@ -237,6 +237,14 @@ def last_with_losses(loss):
     return answer
 
 
+def last_against_the_oldest(model, tokens, lengths):
+    longest, found = max(lengths), []
+    for T in lengths:
+        past = torch.stack([tokens[t - T : t] for t in range(longest, len(tokens))])
+        found.append(F.cross_entropy(model(past)[0][:, -1], past[:, 0]).item())
+    return found
+
+
 def last_every_second(model, tokens, lengths):
     found = []
     for T in lengths:
@@ -247,6 +255,7 @@ def last_every_second(model, tokens, lengths):
 
 WRONG |= {
     "dictionary-returned": last_by_length,
+    "oldest-for-target": last_against_the_oldest,
     "softmax-taken-twice": last_with_losses(lambda z, y: F.cross_entropy(z.softmax(-1), y)),
 }
 
