@@ -503,7 +503,7 @@ _REAL = (("whole", "all"), ("padded", "real"), ("empty", "empty"))
 # Weights are read off numbers in single precision: smaller ones say little.
 _READABLE = 1e-3
 # Later digits of a weight are rounding.
-_DIGITS = 6
+_DIGITS = 5
 
 
 TASK = Task(
