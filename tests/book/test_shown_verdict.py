@@ -4,8 +4,6 @@ import html
 import re
 from pathlib import Path
 
-from course_judges import catalogue as judges
-from course_tasks import catalogue
 from setup import shown_verdict
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +24,3 @@ def test_picture_in_the_readme_says_in_words_what_it_shows():
     (alt,) = re.findall(r"!\[([^\]]*)\]\(book/_assets/verdict\.png\)", readme)
     for sentence in re.split(r"(?<=[.:;]) ", html.unescape(alt)):
         assert sentence.rstrip(".:;") in shown_verdict.words().replace(" ,", ","), sentence
-
-
-def test_first_page_counts_the_tasks_and_mistakes_that_there_are():
-    tasks = catalogue.names()
-    mistakes = sum(len(judges.task(task).mistakes) for task in tasks)
-    for name in ("book/index.md", "README.md"):
-        page = (ROOT / name).read_text(encoding="utf-8")
-        assert f"{len(tasks)} tasks" in page, name
-        assert f"{mistakes:,} wrong answers" in page, name
