@@ -271,6 +271,41 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
+# Lower limits for a probability that the inputs can tell apart.
+_LIMITS = (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+
+
+def _limited_by(limit: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer in which no probability is below a limit."""
+
+    def answer(logits: Tensor, targets: Tensor) -> Tensor:
+        return _losses(logits.softmax(dim=-1).clamp(min=limit).log(), targets).mean()
+
+    return answer
+
+
+def _limit(evidence: Evidence) -> str:
+    """Which limit it is, and what it does to the losses."""
+    logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("spread", "surprised"))
+    mine = float(np.ravel(evidence.yours("spread"))[0])
+    found = [float(_limited_by(limit)(logits, targets)) for limit in _LIMITS]
+    limit = _LIMITS[int(np.argmin(np.abs(np.array(found) - mine)))]
+    return unwrapped(f"""A probability below {number(limit)} counts as {number(limit)} in your loss,
+    so no target costs more than −log {number(limit)} = {-math.log(limit):.2f}. When one logit is
+    900 or more above the rest, a target with another logit should cost hundreds.
+    {_two_losses("spread")(evidence)} You don't need a limit if you stay with logarithms: log p =
+    logit − log Σ exp(logits), with the largest logit of each row subtracted first.""")
+
+
+_probabilities_limited = mistake(
+    "You clamp probabilities to a lower limit before you take their logarithm.",
+    _limit,
+    TABLE,
+    cases=("plain", "ignored", "shifted", "spread"),
+    also=tuple(_limited_by(limit) for limit in _LIMITS if limit != 1e-6),
+)(_limited_by(1e-6))
+
+
 def _of_vanishing_probabilities(evidence: Evidence) -> str:
     loss = float(np.ravel(evidence.yours("spread"))[0])
     why = (

@@ -109,6 +109,99 @@ def _written_to(place: Callable[[Tensor], Tensor]) -> CacheStep:
     return step
 
 
+Seen = Callable[[Tensor, Tensor], Tensor]
+
+
+def _up_to_the_new_one(place: Tensor, lengths: Tensor) -> Tensor:
+    """(S,), (B, 1) → (B, S) bool."""
+    return place <= lengths
+
+
+def _last_kept(lengths: Tensor) -> Tensor:
+    return (lengths - 1).clamp(min=0)
+
+
+def _scores(query: Tensor, keys: Tensor) -> Tensor:
+    return (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[-1])  # (B, H, S)
+
+
+def _variant(
+    *,
+    seen: Seen = _up_to_the_new_one,
+    goes: Callable[[Tensor], Tensor] = lambda lengths: lengths,
+    scores: Callable[[Tensor, Tensor], Tensor] = _scores,
+    hidden: float = -math.inf,
+    lowered: float = 0.0,
+    after_softmax: bool = False,
+    writes: tuple[bool, bool] = (True, True),
+    copies: bool = True,
+    reads_old: bool = False,
+    reads_keys: bool = False,
+    empties: bool = False,
+    adds: bool = False,
+    wraps: bool = False,
+    asks_with_the_key: bool = False,
+    old_keys: bool = False,
+    all_places: bool = False,
+    looks_first: bool = False,
+    weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
+) -> CacheStep:
+    """A step that does one thing differently."""
+
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        keys_before, before = keys, values
+        if copies:
+            keys, values = keys.clone(), values.clone()
+        rows = torch.arange(len(keys))
+        at = (
+            (slice(None), slice(None), lengths)
+            if all_places
+            else (rows, slice(None), goes(lengths) % keys.shape[2] if wraps else goes(lengths))
+        )
+        new = (key.unsqueeze(2), value.unsqueeze(2)) if all_places else (key, value)
+        for written, held, one in zip(writes, (keys, values), new, strict=True):
+            if written:
+                held[at] = held[at] + one if adds else one
+        place = torch.arange(keys.shape[2])
+        visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
+        found = scores(
+            key if asks_with_the_key else query, keys_before if looks_first or old_keys else keys
+        )
+        found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
+        if after_softmax:
+            found = scores(query, keys)
+        weights = weighs(found) * (visible if after_softmax else 1)
+        read = before if reads_old or looks_first else keys if reads_keys else values
+        if empties:  # hidden places hold zeros, but still have a share
+            read = read * visible.unsqueeze(-1)
+        return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
+
+    return step
+
+
+_overwrites_the_last = mistake(
+    "You wrote the new token over the last one that was kept.",
+    lambda e: (
+        f"With n tokens kept, places 0 to n − 1 are taken and place n is free. {_kept_lengths(e)}"
+    ),
+    cases=_KEPT,
+    also=(
+        _variant(goes=_last_kept),
+        _variant(goes=_last_kept, seen=lambda place, lengths: place <= _last_kept(lengths)),
+    ),
+)(_variant(goes=lambda lengths: lengths - 1))
+
+
+_begins_again = mistake(
+    "You wrote the new token to place 0 and let it see only itself, as if all rows were empty.",
+    lambda e: (
+        f"It belongs behind the tokens of its row and should see them too. {_kept_lengths(e)}"
+    ),
+)(_variant(goes=lambda lengths: 0 * lengths, seen=lambda place, lengths: place <= 0 * lengths))
+
+
 _written_at_the_end = mistake(
     "You wrote the new token into the last place, S − 1, whatever the length of its row.",
     _kept_lengths,
@@ -255,6 +348,48 @@ def _written_at_all_places(
     keys, values = keys.clone(), values.clone()
     keys[:, :, lengths], values[:, :, lengths] = key.unsqueeze(2), value.unsqueeze(2)
     return _looked(query, keys, values, _seen(keys, lengths)), keys, values
+
+
+@mistake(
+    "Your output is right, but the keys and values you return don't hold the new token.",
+    lambda e: unwrapped(f"""The next step wouldn't see it. Return the tensors that you wrote into.
+    {_kept_lengths(e)}"""),
+)
+def _new_one_not_returned(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    found, _, _ = _variant()(query, key, value, keys, values, lengths)
+    return found, keys.clone(), values.clone()
+
+
+def _put_in_front(whole: bool) -> CacheStep:
+    """A step that puts the new token in front of its row; with `whole` the leftovers behind the row
+    move up, too.
+    """
+
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        found, _, _ = _variant()(query, key, value, keys, values, lengths)
+        place = torch.arange(keys.shape[2])
+        behind = (place > lengths[:, None])[:, None, :, None]  # (B, 1, S, 1)
+        moved = []
+        for held, new in ((keys, key), (values, value)):
+            after = torch.cat([new.unsqueeze(2), held[:, :, :-1]], dim=2)
+            moved.append(after if whole else torch.where(behind, held, after))
+        return found, moved[0], moved[1]
+
+    return step
+
+
+_put_before_the_row = mistake(
+    "You put the new token in front of its row, at place 0, and moved the others up by one.",
+    lambda e: (
+        unwrapped(f"""The output of a step doesn't depend on the order of the tokens, but a token's
+    place is its position, and the first free place is behind the row. {_kept_lengths(e)}""")
+    ),
+    also=(_put_in_front(whole=True),),
+)(_put_in_front(whole=False))
 
 
 @mistake(

@@ -102,6 +102,13 @@ _again_from_p = _by_rule(
 )
 
 
+_from_the_draft_again = _by_rule(
+    "After a rejection you drew from the draft's distribution q again.",
+    _first_place,
+    Rule(instead=lambda _, q: q),
+)
+
+
 def _writes_what_it_rejects(evidence: Evidence) -> bool:
     """Whether each rejected draft is written after all."""
     rejected = [
@@ -144,11 +151,32 @@ _ratio_inverted = _by_rule(
     Rule(keep=lambda p, q: np.minimum(1, q / p)),
 )
 
+_kept_by_p_alone = _by_rule(
+    "You kept a draft with probability p, and after a rejection drew from max(0, p − q).",
+    lambda e: (
+        "These are halves of two rules: max(0, p − q) goes with min(1, p / q). If instead you keep "
+        "a draft when a symbol drawn from p equals it, you have to write that very symbol "
+        f"otherwise. {_first_place(e)}"
+    ),
+    Rule(keep=lambda p, _: p),
+)
+
+
 _kept_if_likelier = _by_rule(
     "You kept a draft exactly when p ≥ q, without any chance.",
     lambda e: f"If p is smaller, keep the draft with probability p / q. {_first_place(e)}",
     Rule(keep=lambda p, q: (p >= q).astype(float)),
 )
+
+_kept_if_the_likeliest = _by_rule(
+    "You kept a draft exactly when it is the model's likeliest symbol, without any chance.",
+    lambda e: (
+        unwrapped(f"""Any symbol may be kept, with probability min(1, p / q). That also holds for
+    the likeliest one, so it isn't always kept if q is larger than p. {_first_place(e)}""")
+    ),
+    Rule(keep=lambda p, _: _likeliest(p)),
+)
+
 
 _everything_kept = _by_rule(
     "You kept every draft, so your text follows q instead of the model.",
@@ -164,6 +192,16 @@ _no_chance_in_the_symbol = _by_rule(
         after=lambda p, k: _likeliest(p[k]),
     ),
 )
+
+_no_chance_after_a_rejection = _by_rule(
+    "After a rejection you took the symbol with the largest p − q, but it has to be drawn.",
+    lambda e: (
+        unwrapped(f"""You keep drafts as often as you should, but of all symbols with p > q you then
+    write only one. {_first_place(e)}""")
+    ),
+    Rule(instead=lambda p, q: _likeliest(p - q)),
+)
+
 
 _last_of_all_places = _by_rule(
     "After a row's drafts were all kept, you drew from the last place of `p` in every row.",

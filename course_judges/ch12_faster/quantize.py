@@ -54,17 +54,30 @@ def _variant(
     most: Callable[[int], int] = lambda bits: 2 ** (bits - 1) - 1,
     rounded: Callable[[Tensor], Tensor] = torch.round,
     zeros: float | None = 1.0,
+    inverse: bool = False,
+    kind: torch.dtype = torch.int8,
+    neighbors: bool = True,
+    any_zero: bool = False,
     limited: Callable[[int], tuple[int, int]] | None = None,
+    before: Callable[[Tensor], Tensor] = lambda parts: parts,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
-        parts = weight.unflatten(1, (-1, group))  # (out, in / group, group)
+        rows, columns = weight.shape
+        parts = weight.view(rows, -1, group)  # (out, in / group, group)
+        if not neighbors:
+            parts = weight.view(rows, group, -1).transpose(1, 2)
         scale = (size(parts) / most(bits)).expand(*parts.shape[:2], 1)
         if zeros is not None:
             scale = torch.where(scale == 0, zeros, scale)
-        codes = rounded(parts / scale)
+        if any_zero:
+            scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
+        codes = rounded(before(parts) / scale)
         if limited is not None:
             codes = codes.clamp(*limited(bits))
-        return codes.flatten(1).to(torch.int8), scale.squeeze(-1)
+        if not neighbors:
+            codes = codes.transpose(1, 2)
+        codes = codes.reshape(rows, columns).to(kind)
+        return codes, (1 / scale if inverse else scale).squeeze(-1)
 
     return answer
 
@@ -102,6 +115,11 @@ def _scale_of_zeros(evidence: Evidence) -> float:
     return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[-1, 0])
 
 
+_one_scale_for_all = mistake(
+    "You used one scale for the whole matrix, but each group should have its own.", _groups
+)(_variant(size=lambda parts: parts.abs().amax()))
+
+
 _along_the_columns = mistake(
     "You took the scale of a group over all rows, but each row should have its own scales.", _groups
 )(_variant(size=lambda parts: parts.abs().amax(dim=(0, 2), keepdim=True)))
@@ -114,6 +132,54 @@ _along_the_columns = mistake(
 def _every_nth_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
     codes, scales = quantize(weight.unflatten(1, (group, -1)).mT.flatten(1), bits, group)
     return codes.unflatten(1, (-1, group)).mT.flatten(1), scales
+
+
+_largest_not_absolute = mistake(
+    "You took the largest weight of each group instead of the largest absolute value.",
+    lambda e: (
+        unwrapped(f"""The two differ when the weight that is farthest from 0 is negative, and then
+    the scale is too small for it. {_eight(e)}""")
+    ),
+    also=tuple(
+        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=limited, zeros=zeros)
+        for limited in (_between_all, _between_the_largest)
+        for zeros in (1.0, None)
+    ),
+)(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True)))
+
+
+def _as_scales(
+    of: Callable[[Array, float], Array],
+) -> Callable[[Evidence], bool]:
+    """Whether the wrong scales are what `of` makes of each group's weights, (rows, groups, size),
+    and the largest code. The codes don't matter.
+    """
+
+    def recognized(evidence: Evidence) -> bool:
+        wrong = False
+        bits, columns = evidence.number("bits"), evidence.number("columns")
+        for case, held, group in (
+            ("eight", 8, evidence.number("group")),
+            ("few", bits, evidence.number("group")),
+            ("undivided", 5, columns),
+        ):
+            mine, right = (side(f"{case}.scales") for side in (evidence.yours, evidence.right))
+            parts = evidence.inputs[case].astype(float).reshape(*right.shape, group)
+            if mine.shape != right.shape:
+                return False
+            if not close(mine, of(parts, float(2 ** (held - 1) - 1))).all():
+                return False
+            wrong = wrong or not close(mine, right).all()
+        return wrong
+
+    return recognized
+
+
+_mean_for_largest = mistake(
+    "You made each scale from the mean absolute value of its group instead of the largest one.",
+    lambda e: f"Then the largest weight of a group needs a code that doesn't fit. {_eight(e)}",
+    recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
+)(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
 
 
 _scale_with_a_sign = mistake(
@@ -179,10 +245,35 @@ def _rounded_with_a_half(evidence: Evidence) -> str:
     rounds only positive numbers. Use `torch.round`. {_codes(evidence)}""")
 
 
+def _lost_by_rounding(evidence: Evidence) -> str:
+    weights = evidence.inputs["eight"]
+    small = np.abs(weights) < _HALF
+    lost = int((small & (weights != 0)).sum())
+    return unwrapped(f"""Of the {weights.size} weights for 8 bits, {lost} are between −0.5 and 0.5
+    without being 0, so they round to 0. Divide first, and round weight / scale.
+    {_codes(evidence)}""")
+
+
+_rounded_before = mistake(
+    "You rounded the weights before you divided them by their scales.",
+    _lost_by_rounding,
+    also=tuple(
+        _variant(before=torch.round, rounded=rounded, limited=limited)
+        for rounded in (torch.round, torch.trunc)
+        for limited in (None, _between_all, _between_the_largest)
+    ),
+)(_variant(before=torch.round))
+
+
 _half_added_and_cut = mistake(
     "Your negative codes are one too large, as if you had added 0.5 and cut off the decimals.",
     _rounded_with_a_half,
 )(_variant(rounded=lambda x: (x + 0.5).trunc()))
+
+_rounded_down = mistake(
+    "You rounded down instead of rounding to the nearest whole number.", _codes
+)(_variant(rounded=torch.floor))
+
 
 _scale_inverted = mistake(
     "You returned 1 / scale instead of the scale, but a weight is its code times the scale.", _eight

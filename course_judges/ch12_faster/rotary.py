@@ -164,6 +164,30 @@ _partners_in_halves = mistake(
 )(_repeated(False, _half_away))
 
 
+def _side_by_side(pair: tuple[Tensor, Tensor]) -> Tensor:
+    return torch.stack(pair, dim=-1).flatten(-2)
+
+
+def _waves_added(cosine_first: bool) -> Turn:
+    def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
+        angle = positions[:, None, :, None] * base ** (-torch.arange(0, rotated, 2) / rotated)
+        waves = (angle.cos(), angle.sin()) if cosine_first else (angle.sin(), angle.cos())
+        first, rest = x[..., :rotated], x[..., rotated:]
+        return torch.cat([first + _side_by_side(waves), rest], dim=-1)
+
+    return answer
+
+
+_added_not_turned = mistake(
+    "You added sines and cosines of t · θ to the numbers instead of multiplying.",
+    lambda e: (
+        unwrapped(f"""A pair (a, b) should become (a cos − b sin, a sin + b cos), which is as long
+    as before. {_part(e)}""")
+    ),
+    also=(_waves_added(True),),
+)(_waves_added(False))
+
+
 _steps_for_positions = mistake(
     "You turned by the step from one position to the next instead of the position itself.",
     _places,

@@ -247,6 +247,47 @@ def _chunks_averaged(chunks: Chunks, sink: Tensor) -> Tensor:
     return torch.stack(means).mean(dim=0)
 
 
+def _variant(
+    *,
+    largest: Start = lambda sink: sink,
+    total_of: Start = torch.ones_like,
+    total_shrinks: bool = True,
+    weighted_shrinks: bool = True,
+    inverse: bool = False,
+    new_shrinks: bool = False,
+    running: bool = True,
+    divides: bool = True,
+    late: bool = False,
+    keeps: bool = True,
+    own: bool = False,
+) -> Callable[[Chunks, Tensor], Tensor]:
+    """A stream that starts or updates its running maximum and sums in some other way."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        m = largest(sink)[:, None]  # (T, 1)
+        total, weighted = total_of(sink)[:, None], torch.zeros(1)
+        for scores, values in chunks:
+            here = scores.amax(dim=-1, keepdim=True)
+            new = torch.maximum(m, here) if running else here
+            shrink, e = (m - new).exp(), (scores - (m if late else here if own else new)).exp()
+            if inverse:
+                shrink = 1 / shrink
+            if new_shrinks:
+                e = e * shrink
+            total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
+            weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
+            m = new if keeps else m
+        return weighted / total if divides else weighted
+
+    return answer
+
+
+@mistake("Your result depends only on the last chunk.", _gentle, cases=("gentle", "steep"))
+def _last_chunk_alone(chunks: Chunks, sink: Tensor) -> Tensor:
+    *_, last = chunks
+    return _variant()([last], sink)
+
+
 def _row_of_nan(evidence: Evidence) -> str:
     t = int(np.isnan(evidence.yours("hidden")).any(axis=1).argmax())
     return unwrapped(f"""This happens in row {t}. The largest score of such a chunk is −∞, and

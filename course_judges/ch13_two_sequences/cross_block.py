@@ -128,11 +128,104 @@ class _InterleavedTwice(_Interleaved):
         return found.permute(0, 2, 3, 1).flatten(2)
 
 
+def _with(**methods: Callable[..., Any]) -> Any:
+    return type("Answer", (CrossAttention,), methods)
+
+
+def _first_head_only(self, x):  # noqa: ARG001
+    return x[:, None]
+
+
+_one_head = mistake("You used a single head with all C channels instead of H heads.", _sizes)(
+    _with(
+        split=_first_head_only,
+        scale=lambda self, C, M: math.sqrt(C),
+        merge=lambda self, found: found[:, 0],
+    )
+)
+
+
+def _sample_by_sample(kind: Any) -> Any:
+    """The same answer, called for each sample with only the words of its memory."""
+
+    def forward(self, x, memory, real):
+        rows = []
+        for b, words in enumerate(real):
+            own = x[b : b + 1], memory[b : b + 1, words]
+            rows.append(
+                kind.forward(self, *own, words[None, words]) if words.any() else x[b : b + 1]
+            )
+        return torch.cat(rows)
+
+    return type("Answer", (kind,), {"forward": forward})
+
+
+_split_by_view = _with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1))
+
+
+_scrambled_split = mistake(
+    "You viewed (B, T, C) as (B, H, T, D), which mixes up positions and heads.",
+    lambda e: f"Split into (B, T, H, D) first, and then transpose. {_sizes(e)}",
+    also=(_sample_by_sample(_split_by_view),),
+)(_split_by_view)
+
+
 _heads_interleaved = mistake(
     "Your heads are made of every H-th channel, but a head has D neighboring channels.",
     lambda e: f"Unflatten C into (H, D), not into (D, H). {_sizes(e)}",
     also=(_InterleavedTwice,),
 )(_Interleaved)
+
+
+class _LooksAtItself(CrossAttention):
+    """Makes keys and values from `x`, normalized or not, and hides no position."""
+
+    normed = False
+
+    def forward(self, x, memory, real):  # noqa: ARG002
+        own = self.norm(x) if self.normed else x
+        found = super().forward(x, own, torch.ones(x.shape[:2], dtype=torch.bool))
+        return torch.where(real.any(dim=1)[:, None, None], found, x)
+
+
+class _LooksAtItsNorm(_LooksAtItself):
+    normed = True
+
+
+def _keys_or_values_made_of_x(evidence: Evidence) -> bool:
+    """Whether the layer of keys or values gets something with the channels and positions of `x`.
+    The error tells or, if M = C, the output does.
+    """
+    x, M, H = evidence.inputs["x"], evidence.number("M"), evidence.number("H")
+    B, T, C = x.shape
+    if "whole" in evidence.answers.errors:
+        said = evidence.answers.errors["whole"].message
+        return C != M and any(f"({n}x{C} and {M}x{C})" in said for n in (B * T, T))
+    if C != M or not evidence.comparable("whole"):
+        return False
+    for kind in (_LooksAtItself, _LooksAtItsNorm):
+        module = kind(C, M, H)
+        linear = ("query", "key", "value", "projection")
+        weights = {f"{name}.weight": evidence.inputs[name] for name in linear}
+        weights |= {"norm.weight": evidence.inputs["gain"], "norm.bias": evidence.inputs["shift"]}
+        module.load_state_dict({n: torch.from_numpy(w) for n, w in weights.items()})
+        given = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "memory", "all"))
+        with torch.no_grad():
+            if close(module(*given).numpy(), evidence.yours("whole")).all():
+                return True
+    return False
+
+
+_looks_at_itself = mistake(
+    "You made keys or values from `x` instead of `memory`.",
+    lambda e: (
+        unwrapped(f"""`x` has T = {e.number("T")} positions with C = {e.number("C")} channels, and
+    the memory has S = {e.number("S")} places with M = {e.number("M")} channels, which is what `key`
+    and `value` expect. {_off(e)}""").strip()
+    ),
+    recognized=_keys_or_values_made_of_x,
+)(_LooksAtItself)
+
 
 _no_scale = families.no_scale(_sizes)(Like("left-out-the-division-by-root-of-D-in-the-scores"))
 

@@ -168,6 +168,9 @@ def slips(node: Any, names: tuple[str, ...]) -> Iterator[Change]:
                 yield Change("exchanged", lambda n: _set(n, left=n.right, right=n.left))
     elif isinstance(node, ast.UnaryOp):
         yield Change("sign", lambda n: n.operand)
+        if is_negative(node):
+            for by in (1, -1):
+                yield Change("number", lambda n, by=by: _whole(-n.operand.value + by))
     elif isinstance(node, ast.BoolOp):
         swapped = ast.Or if isinstance(node.op, ast.And) else ast.And
         yield Change("and-or", lambda n: _set(n, op=swapped()))
@@ -374,6 +377,16 @@ def attributes(others: Iterable[str]) -> Iterator[Change]:
     """Another attribute of the same object."""
     for name in others:
         yield Change("name", lambda n, name=name: _set(n, attr=name))
+
+
+def is_negative(node: Any) -> bool:
+    """True of a negative whole number, which is one number and not a sign before another."""
+    return (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+        and type(node.operand.value) is int
+    )
 
 
 def is_length(node: Any) -> bool:

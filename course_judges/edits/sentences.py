@@ -332,7 +332,7 @@ def _slice(before: Any, after: Any, _: Mapping[str, str]) -> str:
 
 
 def _number(before: Any, after: Any, names: Mapping[str, str]) -> str:
-    if isinstance(before.value, bool):
+    if isinstance(getattr(before, "value", None), bool):
         return ""
     return f"used {said(after, names)} instead of {said(before, names)} in {{step}}"
 

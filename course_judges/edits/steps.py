@@ -261,8 +261,12 @@ def _changed(
 
 
 def _in_named_arguments(top: Any) -> Iterator[Any]:
-    """Numbers that `misreadings` change with the name of their argument: axes and diagonals."""
+    """Numbers that `misreadings` change with the name of their argument, axes and diagonals, and
+    those that are negative, which are changed with their sign.
+    """
     for node in ast.walk(top):
+        if operators.is_negative(node):
+            yield node.operand
         if isinstance(node, ast.keyword) and node.arg in ("dim", "dims", "axis", "diagonal"):
             yield from ast.walk(node.value)
 

@@ -210,7 +210,17 @@ def every_symbol_by_itself(logits, targets):
     return -torch.where(hit, p, 1 - p).log().sum(-1)[counted].mean()
 
 
+def never_below(logits, targets):
+    total, n = 0.0, 0
+    for row, aims in zip(torch.softmax(logits, -1), targets, strict=True):
+        for shares, aim in zip(row, aims.tolist(), strict=True):
+            if aim >= 0:
+                total, n = total - torch.log(torch.maximum(shares[aim], torch.tensor(1e-6))), n + 1
+    return total / n
+
+
 WRONG = {
+    "probabilities-limited": never_below,
     "one-number-ignored": loss_only_minus_one,
     "binary-loss": every_symbol_by_itself,
     "maximum-over-time": largest_over_positions,

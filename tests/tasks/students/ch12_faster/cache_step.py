@@ -223,6 +223,10 @@ def step_with_the_value_too_late(query, key, value, keys, values, lengths):
 
 
 WRONG = {
+    "overwrites-the-last": lambda *given: row_by_row(*given, at=lambda n: n - 1),
+    "put-before-the-row": cut_and_joined(lambda old, new: torch.cat([new, old], 1)),
+    "begins-again": cut_and_joined(lambda old, new: new),
+    "new-one-not-returned": lambda *given: (by_einsum(*given)[0], given[3], given[4]),
     "float-mask-added": with_an_added_mask,
     "only-place-0-seen": cut_and_joined(look=causal_flag),
     "softmax-over-queries": cut_and_joined(look=lambda scores: scores.softmax(-2)),

@@ -208,6 +208,12 @@ def drafts_with_one_number_a_row(p, q, draft, drafted, generator):
 
 
 WRONG = {
+    "no-chance-after-a-rejection": other(
+        instead=lambda p, q: ((p - q) == (p - q).max()).to(p.dtype)
+    ),
+    "from-the-draft-again": other(instead=lambda p, q: q),
+    "kept-if-the-likeliest": other(chance=lambda p, q, x: 2.0 * (x == int(p.argmax()))),
+    "kept-by-p-alone": other(chance=lambda p, q, x: p[x]),
     "rejected-draft-written": rejected_ones_stay,
     "returned-in-the-other-order": lambda *given: at_once(*given)[::-1],
     "no-chance-in-the-symbol": likeliest_symbol_after,

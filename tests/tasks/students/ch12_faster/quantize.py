@@ -116,7 +116,25 @@ def half_of_what_lies_between(weight, bits, group):
     return _codes(weight, group, scale)
 
 
+def of_rounded_weights(weight, bits, group):
+    scales = by_loop(weight, bits, group)[1]
+    spread = scales.repeat_interleave(group, dim=1)
+    return torch.round(torch.round(weight) / spread).to(torch.int8), scales
+
+
+def spread(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes, scales[..., None].expand(-1, -1, group).flatten(1)
+
+
 WRONG = {
+    "rounded-before": of_rounded_weights,
+    "mean-for-largest": lambda *given: by_loop(
+        *given, size=lambda p, *_: p.abs().sum() / p.numel()
+    ),
+    "largest-not-absolute": lambda *given: by_loop(*given, size=lambda p, *_: p.max()),
+    "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),
+    "one-scale-for-all": lambda *given: by_loop(*given, size=lambda p, w, b, j: w.abs().max()),
     "largest-of-zeros-is-1": lambda *given: by_loop(
         *given, size=lambda part, *_: part.abs().max() if part.any() else torch.tensor(1.0)
     ),

@@ -134,7 +134,18 @@ def last_numbers_turn(x, positions, rotated, base):
     return turned.roll(-rotated, dims=-1)
 
 
+def with_waves_added(x, positions, rotated, base):
+    """As the positions of chapter 13 come in."""
+    out = x.clone()
+    for i in range(rotated // 2):
+        angle = (positions * base ** (-2 * i / rotated))[:, None]
+        out[..., 2 * i] += torch.sin(angle)
+        out[..., 2 * i + 1] += torch.cos(angle)
+    return out
+
+
 WRONG = {
+    "added-not-turned": with_waves_added,
     "angles-in-halves": as_libraries_do(
         neighbors_exchanged, angles=lambda angle: torch.cat([angle, angle], dim=-1)
     ),

@@ -165,6 +165,7 @@ def scores_are_clamped(chunks, sink):
 
 
 WRONG = {
+    "last-chunk-alone": lambda chunks, sink: as_one_more_key(list(chunks)[-1:], sink),
     "hidden-scores-are-zeros": zeros_for_hidden,
     "not-divided": never_divided,
     "divided-in-the-loop": divided_each_time,

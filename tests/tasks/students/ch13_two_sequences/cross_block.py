@@ -308,7 +308,24 @@ class MemoryNormed(ByLibrary):
         return super().forward(x, centered / scale, real)
 
 
+class TalksToItself(Parts):
+    def forward(self, x, memory, real):
+        rows = []
+        for sample, words in zip(x, real):
+            if not words.any():
+                rows.append(sample)
+                continue
+            q, k, v = self.query(self.norm(sample)), self.key(sample), self.value(sample)
+            parts = zip(*(part.chunk(self.H, dim=1) for part in (q, k, v)))
+            found = [(qh @ kh.T / math.sqrt(kh.shape[1])).softmax(1) @ vh for qh, kh, vh in parts]
+            rows.append(sample + self.projection(torch.cat(found, 1)))
+        return torch.stack(rows)
+
+
 WRONG = {
+    "looks-at-itself": TalksToItself,
+    "one-head": but(heads="one"),
+    "scrambled-split": but(heads="view"),
     "causal-mask-kept": but(mask="causal"),
     "padding-zeroed": PaddingZeroed,
     "padding-for-no-word": GivesUpOnPadding,
