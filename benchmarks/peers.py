@@ -9,7 +9,8 @@ it into the form that either asks for. A wrong answer is one that breaks both st
 are written from the statements, not chosen by what either side says of them. What `torch-judge`
 says of an answer is what its tests print; which of its sentences say what is wrong, rather than
 that something is, stands in `SAYS_WHAT`, by hand. If a test fails whose sentence stands there, the
-answer counts as told, whatever the slip. Of ours, only a mistake or an edit that has a name counts.
+answer counts as told, whatever the slip. Of ours, only a cause counts: a wrong answer that was run
+and gave the same.
 
 Where one side asks for more, the adapter does the rest, rightly, and only the common part is
 compared: padding, norm and skip connection around our cross-attention; attention and network inside
@@ -40,9 +41,7 @@ from typing import Any
 import torch
 
 from benchmarks.peer_problems import PROBLEMS, Answer, Problem
-from course_judges import catalogue
-from course_judges.edits.table import variants
-from course_tasks import check
+from course_tasks import Tells, check
 
 RUNS = 5
 
@@ -106,8 +105,6 @@ class Said:
 
 def ours(problem: Problem, answer: Answer) -> Said:
     """Ask our check in several draws."""
-    task = catalogue.task(problem.ours)
-    known = {named.name for named in (*task.mistakes, *variants(task))}
     adapted, rejected, first = problem.for_us(answer), 0, None
     for seed in range(RUNS):
         verdict = check(problem.ours, adapted, seed=seed)
@@ -116,7 +113,7 @@ def ours(problem: Problem, answer: Answer) -> Said:
             first = first or verdict.findings[0]
     if first is None:
         return Said(0, "", what=False)
-    return Said(rejected, f"{first.name}: {first.what}", what=first.name in known)
+    return Said(rejected, f"{first.name}: {first.what}", what=first.tells is Tells.CAUSE)
 
 
 def theirs(problem: Problem, answer: Answer) -> Said:

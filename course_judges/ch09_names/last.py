@@ -259,7 +259,7 @@ _oldest_for_target = mistake(
     lambda e: (
         f"`windows[:, 0]` is the oldest token of a window, but the last is its target. {_both(e)}"
     ),
-)(Like("used-0-instead-of-1-in-your-targets"))
+)(Like("used-0-instead-of-minus-1-in-your-targets"))
 
 _softmax_taken_twice = mistake(
     "You took a softmax before `F.cross_entropy`, which takes one itself.",

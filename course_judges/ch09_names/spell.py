@@ -213,7 +213,7 @@ _boundary_pinned = mistake(
 
 
 _reads_first_logits = families.reads_first_logits(_first_off)(
-    Like("used-0-instead-of-1-in-the-logits-at-the-last-position")
+    Like("used-0-instead-of-minus-1-in-the-logits-at-the-last-position")
 )
 
 _temperature_multiplied = families.temperature_multiplied(_sharpness)(

@@ -111,7 +111,7 @@ _divided_by_the_corrupted_lead = mistake(
 )(Like("used-only-what-should-be-subtracted-from-the-clean-lead-in-the-whole-way"))
 
 _first_position = mistake("You read the logits at position 0 instead of the last one.", _shown)(
-    Like("used-0-instead-of-1-in-the-logits-at-the-last-position")
+    Like("used-0-instead-of-minus-1-in-the-logits-at-the-last-position")
 )
 
 _lead_over_the_mean = mistake(

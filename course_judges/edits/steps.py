@@ -233,7 +233,7 @@ def _changed(
     own = {ast.unparse(target) for target in _targets(step.node)}
     inside = {name: words for name, words in called.items() if name not in own}
     for top in _head(step.node):
-        spoken_of = {id(node) for node in _in_named_arguments(top)}
+        spoken_of = {id(node) for node in _said_otherwise(top)}
         for number, node in enumerate(ast.walk(top)):
             for count, change in enumerate(_changes(node, top, step, inside)):
                 if id(node) in spoken_of and change.operator in ("number", "sign"):
@@ -260,11 +260,12 @@ def _changed(
         yield (-1, 0, "left-out"), "pass", "left-out", words, ""
 
 
-def _in_named_arguments(top: Any) -> Iterator[Any]:
+def _said_otherwise(top: Any) -> Iterator[Any]:
     """Numbers that `misreadings` change with the name of their argument, axes and diagonals, and
     those that are negative, which are changed with their sign.
     """
-    for node in ast.walk(top):
+    nodes: list[Any] = list(ast.walk(top))
+    for node in nodes:
         if operators.is_negative(node):
             yield node.operand
         if isinstance(node, ast.keyword) and node.arg in ("dim", "dims", "axis", "diagonal"):
