@@ -63,7 +63,7 @@ def test_assistant_gets_the_verdict_and_the_next_hint_and_nothing_else(tmp_path,
     said = json.loads(done.output)
     assert set(said) == {"task", "state", "points", "out_of", "findings", "hint"}
     assert said["hint"]["number"] == 2
-    assert "left out the scale" in said["findings"][0]["what"]
+    assert "left out the division by √D" in said["findings"][0]["what"]
     assert said["points"] < said["out_of"]
 
 

@@ -29,7 +29,7 @@ _BLOCK = re.compile(r"^```(\{code-block\} )?(\w+)\n(?::caption: (\S+)\n)?(.*?)^`
 
 # A judge that leaves the present out of a sum of the past, and an answer that does.
 RUNNING_SUM = "course_judges/ch01_averages/running_sum.py"
-FAULT = ("torch.triu(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")
+FAULT = ("(t[:, None] < t + 1)", "(t[:, None] < t)")
 STRICT = """def running_sum(x):
     T = x.shape[-1]
     return x @ torch.triu(torch.ones(T, T), 1)

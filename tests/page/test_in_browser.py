@@ -175,9 +175,9 @@ def judges(page):
     page.evaluate(SET, ["05/scores", WRONG, None])
     verdict = page.evaluate(CHECK, "05/scores")
     assert (verdict["points"], verdict["outOf"]) == (1, 4)
-    assert "You left out the scale" in verdict["text"]
+    assert "You left out the division by √D" in verdict["text"]
     shown = page.locator(f"{SCORES} [data-verdict]")
-    assert "You left out the scale" in shown.inner_text()
+    assert "You left out the division by √D" in shown.inner_text()
     assert "no scale" in page.locator(f"{SCORES} .cp-printed").inner_text()
     link = shown.locator("a").first.get_attribute("href")
     assert "/book/05-head.html#" in link
