@@ -82,7 +82,7 @@ ODD = [
         but(lambda e, q, k, v, o, u: e @ q.T @ v @ e.T / len(q) ** 0.5),
         "used-value-instead-of-key-in-your-keys",
     ),
-    (but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T), "difference"),
+    (but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T), "some-results"),
 ]
 
 
