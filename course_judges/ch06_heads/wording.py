@@ -22,9 +22,6 @@ MASKS_DIFFER = (
     "`masked_fill` hides where its mask is True, but `scaled_dot_product_attention` shows what is "
     "True."
 )
-MULTIPLIED = (
-    "This makes scores larger, and a softmax of large scores sees almost only one position."
-)
 INTERLEAVED = "You interleaved the channels of the heads, but those of one head belong together."
 DEALT_OUT = (
     "You dealt the channels out to the heads in turn, but those of one head belong together."

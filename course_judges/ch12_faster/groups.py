@@ -93,11 +93,6 @@ def _groups(evidence: Evidence) -> str:
     heads {second}. {farthest(evidence, "several")}""")
 
 
-def _repeats(evidence: Evidence) -> str:
-    return unwrapped(f"""If you used `repeat`: it puts whole copies one after another, but the heads
-    of a group have to be neighbors. {_groups(evidence)}""")
-
-
 def _every_nth(heads: Tensor, n_head: int, n_group: int) -> Tensor:
     pooled = heads.view(n_head // n_group, n_group, -1, heads.shape[-1]).mean(dim=0)
     return pooled.repeat(n_head // n_group, 1, 1).view(heads.shape)

@@ -20,14 +20,10 @@ from course_tasks.verdict import Finding
 # A limit that somebody may use who doesn't trust a comparison with 0.
 _SMALL = 1e-6
 
-# An eps that somebody may add to a divisor.
-_ADDED = 1e-8
 
 # Weights below round to 0.
 _HALF = 0.5
 
-# Scales that differ by less than this share differ by rounding.
-_ROUNDING = 1e-5
 
 Size = Callable[[Tensor], Tensor]
 

@@ -226,10 +226,7 @@ def _call(node: Any) -> Iterator[Change]:
     for number in exchangeable:
         yield Change(
             "arguments-exchanged",
-            lambda n, number=number: _set(
-                n,
-                args=[*n.args[:number], n.args[number + 1], n.args[number], *n.args[number + 2 :]],
-            ),
+            lambda n, number=number: _set(n, args=_with_neighbors_exchanged(n.args, number)),
         )
     for number, keyword in enumerate(node.keywords):
         if keyword.arg in ("correction", "unbiased"):
@@ -353,16 +350,12 @@ def exchanged_results(node: ast.Tuple) -> Iterator[Change]:
     for number in range(len(node.elts) - 1):
         yield Change(
             "results",
-            lambda n, number=number: _set(
-                n,
-                elts=[
-                    *n.elts[:number],
-                    n.elts[number + 1],
-                    n.elts[number],
-                    *n.elts[number + 2 :],
-                ],
-            ),
+            lambda n, number=number: _set(n, elts=_with_neighbors_exchanged(n.elts, number)),
         )
+
+
+def _with_neighbors_exchanged(items: list[Any], number: int) -> list[Any]:
+    return [*items[:number], items[number + 1], items[number], *items[number + 2 :]]
 
 
 def _are_two_indices(node: Any) -> bool:
